@@ -1,0 +1,263 @@
+"""GraphBatch: many small typed graphs as padded tensors.
+
+This is what every step of the way hands to the next: sampled subgraphs, generated structures, candidates with
+features. Conversions to and from graph classes live in :mod:`dignn.convert`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from dignn.errors import SchemaError
+from dignn.runtime.files import load_tensors, save_tensors
+from dignn.schema import FeatureKind, Schema
+
+PADDING = -1
+
+
+@dataclass(frozen=True)
+class GraphBatch:
+    """B typed graphs of up to N nodes.
+
+    Args:
+        schema: the data's schema.
+        node_type: (B, N) index into ``schema.node_types``; -1 on padding.
+        edge: (B, N, N) 0 = no edge, r = ``schema.relations[r - 1]``. Symmetric, except that a directed
+            relation inside one type fills only ``edge[source, target]``. The diagonal is 0.
+        label: (B, N) class of target nodes; -1 elsewhere and where unknown.
+        graph_label: (B,) class of each graph (graph classification); -1 where unknown.
+        row: (B, N) the node's row in its type's feature table; -1 where there is none. For real
+            subgraphs this is the node's number in the data, also for types without features.
+        tables: feature rows by type name; absent until features are filled in.
+
+    Graphs share their tables, so that selecting, joining and bootstrapping graphs copies no features.
+    """
+
+    schema: Schema
+    node_type: Tensor
+    edge: Tensor
+    label: Tensor
+    graph_label: Tensor
+    row: Tensor
+    tables: dict[str, Tensor] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        count, size = self.node_type.shape
+        shapes = {"edge": (count, size, size), "label": (count, size), "row": (count, size), "graph_label": (count,)}
+        for name, shape in shapes.items():
+            if getattr(self, name).shape != shape:
+                raise SchemaError(f"GraphBatch.{name} has shape {tuple(getattr(self, name).shape)}; it must be {shape}")
+        for name, table in self.tables.items():
+            width = self.schema.spec(name).width
+            if table.dim() != 2 or table.size(1) != width:
+                raise SchemaError(f"The feature table of '{name}' has shape {tuple(table.shape)}; it needs {width} columns")
+
+    # -- size and content -----------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self.node_type.size(0)
+
+    @property
+    def mask(self) -> Tensor:
+        """(B, N) True on nodes, False on padding."""
+        return self.node_type >= 0
+
+    @property
+    def sizes(self) -> Tensor:
+        """(B,) nodes per graph."""
+        return self.mask.sum(1)
+
+    @property
+    def target_mask(self) -> Tensor:
+        """(B, N) True on nodes of the target type; nowhere for graph classification."""
+        target = self.schema.target_index
+        return torch.zeros_like(self.mask) if target is None else self.node_type == target
+
+    @property
+    def undirected(self) -> Tensor:
+        """(B, N, N) True where two nodes are joined, whatever the relation and its orientation."""
+        return (self.edge > 0) | (self.edge > 0).transpose(1, 2)
+
+    def features(self, node_type: str) -> Tensor:
+        """Feature rows of all nodes of a type, in order of graph and position.  (n, d)"""
+        spec = self.schema.spec(node_type)
+        rows = self.row[self.node_type == self.schema.type_index(node_type)]
+        if spec.kind is FeatureKind.NONE:
+            constant = spec.constant if spec.constant is not None else ()
+            return torch.tensor(constant, dtype=torch.float32).expand(len(rows), spec.width)
+        if node_type not in self.tables:
+            raise SchemaError(f"The features of '{node_type}' are not filled in yet; use a FeatureBank")
+        return self.tables[node_type][rows]
+
+    @property
+    def filled(self) -> bool:
+        """Whether every type that has features has a table."""
+        return all(not spec.generated or name in self.tables for name, spec in zip(self.schema.node_types, self.schema.features, strict=True))
+
+    def check(self) -> GraphBatch:
+        """Raises where the tensors break a promise of this class; returns itself."""
+        size = self.node_type.size(1)
+        pair = self.mask[:, :, None] & self.mask[:, None, :]
+        both = self.edge.transpose(1, 2)
+        symmetric = torch.tensor([True, *(not relation.directed for relation in self.schema.relations)])
+        allowed = torch.from_numpy(self.schema.allowed)
+        types = self.node_type.clamp(min=0)
+        fits = allowed[types[:, :, None], types[:, None, :], self.edge.clamp(0, len(self.schema.relations))]
+        problems = {
+            "an unknown node type": bool((self.node_type >= len(self.schema.node_types)).any()),
+            "an unknown relation": bool(((self.edge < 0) | (self.edge > len(self.schema.relations))).any()),
+            "an edge on padding": bool(((self.edge != 0) & ~pair).any()),
+            "a self-loop": bool(self.edge[:, range(size), range(size)].any()),
+            "an undirected edge in one direction only": bool((symmetric[self.edge] & (both != self.edge) & (self.edge > 0)).any()),
+            "a relation between types that the metagraph does not join": bool((~fits & pair).any()),
+            "a label outside the classes": bool((self.label >= self.schema.num_classes).any() or (self.graph_label >= self.schema.num_classes).any()),
+            "a label on a node that is not of the target type": bool((~self.target_mask & (self.label >= 0)).any()),
+        }
+        found = [problem for problem, there in problems.items() if there]
+        if found:
+            raise SchemaError(f"This batch has {' and '.join(found)}")
+        return self
+
+    # -- new batches ----------------------------------------------------------------------------------
+
+    def __getitem__(self, index: int | slice | Sequence[int] | Tensor) -> GraphBatch:
+        """Some of the graphs, trimmed to the largest of them."""
+        if isinstance(index, int):
+            index = [index]
+        index = torch.as_tensor(index) if not isinstance(index, slice) else index
+        node_type = self.node_type[index]
+        size = int((node_type >= 0).sum(1).max()) if len(node_type) else 0
+        occupied = (node_type >= 0).any(0).nonzero()
+        size = max(size, int(occupied.max()) + 1 if len(occupied) else 0)
+        return replace(
+            self,
+            node_type=node_type[:, :size],
+            edge=self.edge[index][:, :size, :size],
+            label=self.label[index][:, :size],
+            graph_label=self.graph_label[index],
+            row=self.row[index][:, :size],
+        )
+
+    def permute(self, order: Tensor) -> GraphBatch:
+        """The same graphs with nodes reordered: node i of graph b was node ``order[b, i]``.  order: (B, N)"""
+        edge = self.edge.gather(1, order[:, :, None].expand_as(self.edge))
+        return replace(
+            self,
+            node_type=self.node_type.gather(1, order),
+            edge=edge.gather(2, order[:, None, :].expand_as(edge)),
+            label=self.label.gather(1, order),
+            row=self.row.gather(1, order),
+        )
+
+    def without_features(self) -> GraphBatch:
+        """The typed structure alone."""
+        return replace(self, tables={}, row=torch.full_like(self.row, PADDING))
+
+    @staticmethod
+    def cat(batches: Sequence[GraphBatch]) -> GraphBatch:
+        """One batch of all graphs, padded to the largest. Equal tables are shared, others joined."""
+        if not batches:
+            raise SchemaError("There is nothing to join; give at least one batch")
+        first = batches[0]
+        if any(batch.schema != first.schema for batch in batches):
+            raise SchemaError("Only batches of one schema can be joined")
+        size = max(batch.node_type.size(1) for batch in batches)
+        tables, rows = _join_tables(batches)
+        return GraphBatch(
+            schema=first.schema,
+            node_type=torch.cat([_pad(batch.node_type, size, PADDING) for batch in batches]),
+            edge=torch.cat([_pad(batch.edge, size, 0, dims=2) for batch in batches]),
+            label=torch.cat([_pad(batch.label, size, PADDING) for batch in batches]),
+            graph_label=torch.cat([batch.graph_label for batch in batches]),
+            row=torch.cat([_pad(row, size, PADDING) for row in rows]),
+            tables=tables,
+        )
+
+    # -- files ----------------------------------------------------------------------------------------
+
+    def save(self, path: Path | str) -> None:
+        """Writes a safetensors file that holds the graphs, the feature rows they use, and the schema."""
+        tensors = {name: getattr(self, name) for name in ("node_type", "label", "graph_label")}
+        tensors["edge"] = self.edge.to(torch.int16)
+        row = self.row.clone()
+        for name, table in self.tables.items():
+            here = self.node_type == self.schema.type_index(name)
+            used, position = torch.unique(row[here], return_inverse=True)
+            row[here] = position
+            tensors |= _pack(f"table.{name}", table[used], self.schema.spec(name).kind)
+        save_tensors(path, tensors | {"row": row}, {"format": "dignn.GraphBatch.1", "schema": self.schema.to_json()})
+
+    @classmethod
+    def load(cls, path: Path | str) -> GraphBatch:
+        """Reads what :meth:`save` wrote."""
+        tensors, metadata = load_tensors(path, "dignn.GraphBatch.1")
+        schema = Schema.from_json(metadata["schema"])
+        tables = {}
+        for name in schema.node_types:
+            table = _unpack(f"table.{name}", tensors, schema.spec(name).width)
+            if table is not None:
+                tables[name] = table
+        return cls(
+            schema=schema,
+            node_type=tensors["node_type"],
+            edge=tensors["edge"].long(),
+            label=tensors["label"],
+            graph_label=tensors["graph_label"],
+            row=tensors["row"],
+            tables=tables,
+        )
+
+
+def _pad(tensor: Tensor, size: int, value: int, dims: int = 1) -> Tensor:
+    extra = size - tensor.size(1)
+    return torch.nn.functional.pad(tensor, (0, extra) * dims, value=value) if extra else tensor
+
+
+def _join_tables(batches: Sequence[GraphBatch]) -> tuple[dict[str, Tensor], list[Tensor]]:
+    tables: dict[str, Tensor] = {}
+    rows = [batch.row.clone() for batch in batches]
+    for name in dict.fromkeys(name for batch in batches for name in batch.tables):
+        code = batches[0].schema.type_index(name)
+        pieces: list[Tensor] = []
+        starts: dict[int, int] = {}  # identity of a table -> its first row in the joined one
+        for batch, row in zip(batches, rows, strict=True):
+            here = batch.node_type == code
+            if name not in batch.tables:
+                if bool(here.any()):
+                    raise SchemaError(f"Some batches have features of '{name}' and some have none; fill all or none")
+                continue
+            table = batch.tables[name]
+            if id(table) not in starts:
+                starts[id(table)] = sum(len(piece) for piece in pieces)
+                pieces.append(table)
+            row[here] += starts[id(table)]
+        tables[name] = pieces[0] if len(pieces) == 1 else torch.cat(pieces)
+    return tables, rows
+
+
+def _pack(prefix: str, table: Tensor, kind: FeatureKind) -> dict[str, Tensor]:
+    """Discrete tables are stored by their non-zero entries: word tables are almost empty."""
+    if not kind.discrete:
+        return {f"{prefix}.dense": table}
+    row, column = table.nonzero(as_tuple=True)
+    return {
+        f"{prefix}.count": torch.bincount(row, minlength=len(table)).to(torch.int32),
+        f"{prefix}.column": column.to(torch.int32),
+        f"{prefix}.value": table[row, column],
+    }
+
+
+def _unpack(prefix: str, tensors: dict[str, Tensor], width: int) -> Tensor | None:
+    if f"{prefix}.dense" in tensors:
+        return tensors[f"{prefix}.dense"]
+    if f"{prefix}.count" not in tensors:
+        return None
+    count = tensors[f"{prefix}.count"].long()
+    table = torch.zeros(len(count), width)
+    table[torch.repeat_interleave(torch.arange(len(count)), count), tensors[f"{prefix}.column"].long()] = tensors[f"{prefix}.value"]
+    return table

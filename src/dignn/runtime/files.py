@@ -1,0 +1,69 @@
+"""Artifacts on disk: safetensors and JSON, written to a temporary name and renamed, never pickled."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from dignn.errors import RunFolderError
+
+
+def write_atomically(path: Path | str, write: Callable[[Path], None]) -> None:
+    """Calls ``write`` with a temporary path beside ``path`` and renames the result into place."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        write(temporary)
+        temporary.chmod(0o666 & ~_umask())  # mkstemp is private; results are ordinary files
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_text(path: Path | str, text: str) -> None:
+    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8") and None)
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    write_text(path, json.dumps(value, indent=1) + "\n")
+
+
+def read_json(path: Path | str) -> Any:
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise RunFolderError(f"{path} is damaged ({error}); delete it and run again") from error
+
+
+def save_tensors(path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
+    contiguous = {name: tensor.contiguous() for name, tensor in tensors.items()}
+    write_atomically(path, lambda temporary: save_file(contiguous, temporary, metadata=dict(metadata)))
+
+
+def load_tensors(path: Path | str, expected_format: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Tensors and metadata of a safetensors file whose metadata names ``expected_format``."""
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            metadata = file.metadata() or {}
+            if metadata.get("format") != expected_format:
+                raise RunFolderError(f"{path} holds '{metadata.get('format')}', not '{expected_format}'; give another file")
+            return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
+    except SafetensorError as error:
+        raise RunFolderError(f"{path} is damaged ({error}); delete it and run again") from error

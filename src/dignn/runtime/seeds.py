@@ -1,0 +1,39 @@
+"""A tree of seeds: every stage and every task derives its own from the run's seed and its own name.
+
+So a result does not depend on the order in which tasks run, nor on how many run at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+
+@dataclass(frozen=True)
+class Seed:
+    """A node of the tree. ``Seed(0).child("structure", 12)`` names one task."""
+
+    root: int
+    path: tuple[str, ...] = ()
+
+    def child(self, *names: str | int) -> Seed:
+        return Seed(self.root, (*self.path, *(str(name) for name in names)))
+
+    @property
+    def value(self) -> int:
+        """63 bits that depend on the root and the whole path."""
+        text = "\0".join((str(self.root), *self.path))
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
+
+    def torch(self) -> torch.Generator:
+        return torch.Generator().manual_seed(self.value)
+
+    def numpy(self) -> np.random.Generator:
+        return np.random.default_rng(self.value)
+
+    def python(self) -> random.Random:
+        return random.Random(self.value)
