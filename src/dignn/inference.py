@@ -137,7 +137,7 @@ def _classes(view: View, target: str | None, names: Sequence[str] | None) -> tup
     assert labels is not None  # view_of fills one of the two
     if labels.max(initial=-1) < 0:
         place = "The graphs have" if target is None else f"Node type '{target}' has"
-        raise SchemaError(f"{place} no labels; set y")
+        raise SchemaError(f"{place} no labels; set y, one class each (-1 where unknown)")
     count = int(labels.max()) + 1
     if names is None:
         return tuple(f"class {number}" for number in range(count))

@@ -162,7 +162,7 @@ def _homogeneous_part(
         every = _node_labels(data.y, count, target)
         label = np.where(node_type == names.index(target), every, -1)
     row = np.arange(count)
-    counts = {name: count for name in names} if not typed else {name: int((node_type == i).sum()) for i, name in enumerate(names)}
+    counts = {name: int((node_type == code).sum()) for code, name in enumerate(names)}
     if typed:
         order = np.argsort(node_type, kind="stable")
         starts = np.cumsum([0, *counts.values()])[:-1]
@@ -242,7 +242,7 @@ def _edge_index(edge_index: Tensor, sources: int, targets: int, name: str) -> np
 
 def _node_labels(y: Tensor | None, count: int, target: str) -> np.ndarray:
     if y is None:
-        raise SchemaError(f"Node type '{target}' has no labels; set y, one class per node (-1 where unknown)")
+        return np.full(count, -1, dtype=np.int64)
     labels = y.detach().cpu()
     if labels.dim() == 2 and labels.size(1) == 1:
         labels = labels[:, 0]

@@ -1,0 +1,147 @@
+"""Forest fire sampling of small subgraphs (section "Graph generation" of the paper).
+
+A fire starts at a node of the target type. Each burning node, in the order in which they caught fire, draws a
+number k from the geometric distribution with the burning probability p (so at least 1, on average 1 / p) and
+sets k of its neighbours that do not burn yet on fire, chosen uniformly. The fire stops when exactly n nodes
+burn. When it dies earlier, it is lit again at an unburned neighbour of a burned node, so every sample is
+connected and only a component with fewer than n nodes fails; then another start is drawn. Relations are
+followed in both directions.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import random
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dignn.batch import GraphBatch
+from dignn.errors import DignnError
+from dignn.runtime.seeds import Seed
+from dignn.sampling.adjacency import Adjacency
+
+log = logging.getLogger(__name__)
+
+BURNING_PROBABILITY = 0.4
+# Above this degree a neighbour is drawn by trial and error instead of by listing all of them.
+HUB_DEGREE = 64
+
+
+@dataclass(frozen=True)
+class ForestFireReport:
+    """How sampling went: per size the graphs asked for and found, and the fires that ran out of nodes."""
+
+    asked: dict[int, int]
+    found: dict[int, int]
+    failed_fires: dict[int, int]
+
+    @property
+    def complete(self) -> bool:
+        return self.asked == self.found
+
+
+def forest_fire(
+    adjacency: Adjacency,
+    sizes: Sequence[int],
+    per_size: int,
+    *,
+    seed: Seed,
+    starts: np.ndarray | None = None,
+    burning_probability: float = BURNING_PROBABILITY,
+) -> tuple[GraphBatch, ForestFireReport]:
+    """``per_size`` induced subgraphs of each size; node 0 of every subgraph is where its fire started.
+
+    A start whose component has fewer than n nodes is set aside for that size and another is drawn. A size
+    for which no start is left is reported with fewer graphs (possibly none), and the log says so.
+
+    Args:
+        adjacency: the large graph.
+        sizes: numbers of nodes, each at least 1.
+        per_size: subgraphs per size.
+        seed: every size derives its own.
+        starts: nodes where fires may start; by default all of the target type.
+        burning_probability: p of the geometric distribution, in (0, 1].
+
+    Raises:
+        DignnError: if nothing at all can be sampled, or an argument is out of range.
+    """
+    if not 0 < burning_probability <= 1:
+        raise DignnError(f"The burning probability is {burning_probability}; it must be above 0 and at most 1")
+    if not sizes or min(sizes) < 1 or per_size < 1:
+        raise DignnError(f"Sizes {list(sizes)} with {per_size} graphs each cannot be sampled; give positive numbers")
+    pool = adjacency.targets if starts is None else np.asarray(starts, dtype=np.int64)
+    if not len(pool):
+        raise DignnError(f"There is no node of type '{adjacency.schema.target}' to start from; check the data")
+    nodes: list[list[int]] = []
+    found: dict[int, int] = {}
+    failed: dict[int, int] = {}
+    for size in sizes:
+        fires, failures = _fires(adjacency, pool.tolist(), size, per_size, burning_probability, seed.child(size).python())
+        nodes += fires
+        found[size], failed[size] = len(fires), failures
+        if len(fires) < per_size:
+            log.warning("%d of %d subgraphs with %d nodes: no start node has a component of that size", len(fires), per_size, size)
+    if not nodes:
+        raise DignnError(f"No component of the graph has {min(sizes)} nodes; ask for smaller sizes")
+    return adjacency.induced(nodes), ForestFireReport(dict.fromkeys(sizes, per_size), found, failed)
+
+
+def _fires(
+    adjacency: Adjacency, pool: list[int], size: int, count: int, probability: float, rng: random.Random
+) -> tuple[list[list[int]], int]:
+    fires: list[list[int]] = []
+    pool = list(pool)
+    failures = 0
+    while len(fires) < count and pool:
+        place = int(rng.random() * len(pool))
+        burned = _burn(adjacency, pool[place], size, probability, rng)
+        if len(burned) == size:
+            fires.append(burned)
+        else:  # a whole component burned: no fire from here can ever reach the size
+            failures += 1
+            pool[place] = pool[-1]
+            pool.pop()
+    return fires, failures
+
+
+def _burn(adjacency: Adjacency, start: int, size: int, probability: float, rng: random.Random) -> list[int]:
+    burned = [start]
+    burning = {start}
+    queue = deque(burned)
+    log_survival = math.log1p(-probability) if probability < 1 else -math.inf
+    while len(burned) < size:
+        if queue:
+            node = queue.popleft()
+            spread = 1 + int(math.log(1.0 - rng.random()) / log_survival)
+            caught = _unburned(adjacency, node, min(spread, size - len(burned)), burning, rng)
+        else:  # the fire died: light it again beside a burned node
+            caught = []
+            for node in rng.sample(burned, len(burned)):
+                caught = _unburned(adjacency, node, 1, burning, rng)
+                if caught:
+                    break
+            if not caught:
+                break
+        burned += caught
+        burning.update(caught)
+        queue.extend(caught)
+    return burned
+
+
+def _unburned(adjacency: Adjacency, node: int, count: int, burning: set[int], rng: random.Random) -> list[int]:
+    """Up to ``count`` distinct neighbours of ``node`` that do not burn, uniformly."""
+    begin, end = int(adjacency.indptr[node]), int(adjacency.indptr[node + 1])
+    degree = end - begin
+    if degree <= max(HUB_DEGREE, 4 * (len(burning) + count)):
+        free = [v for v in adjacency.neighbour[begin:end].tolist() if v not in burning]
+        return rng.sample(free, min(count, len(free)))
+    chosen: list[int] = []  # most of a hub's neighbours are free, so trial and error ends soon
+    while len(chosen) < count:
+        v = int(adjacency.neighbour[begin + int(rng.random() * degree)])
+        if v not in burning and v not in chosen:
+            chosen.append(v)
+    return chosen
