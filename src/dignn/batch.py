@@ -55,7 +55,9 @@ class GraphBatch:
         for name, table in self.tables.items():
             width = self.schema.spec(name).width
             if table.dim() != 2 or table.size(1) != width:
-                raise SchemaError(f"The feature table of '{name}' has shape {tuple(table.shape)}; it needs {width} columns")
+                raise SchemaError(
+                    f"The feature table of '{name}' has shape {tuple(table.shape)}; it needs {width} columns"
+                )
 
     # -- size and content -----------------------------------------------------------------------------
 
@@ -97,7 +99,10 @@ class GraphBatch:
     @property
     def filled(self) -> bool:
         """Whether every type that has features has a table."""
-        return all(not spec.generated or name in self.tables for name, spec in zip(self.schema.node_types, self.schema.features, strict=True))
+        return all(
+            not spec.generated or name in self.tables
+            for name, spec in zip(self.schema.node_types, self.schema.features, strict=True)
+        )
 
     def check(self) -> GraphBatch:
         """Raises where the tensors break a promise of this class; returns itself."""
@@ -113,9 +118,13 @@ class GraphBatch:
             "an unknown relation": bool(((self.edge < 0) | (self.edge > len(self.schema.relations))).any()),
             "an edge on padding": bool(((self.edge != 0) & ~pair).any()),
             "a self-loop": bool(self.edge[:, range(size), range(size)].any()),
-            "an undirected edge in one direction only": bool((symmetric[self.edge] & (both != self.edge) & (self.edge > 0)).any()),
+            "an undirected edge in one direction only": bool(
+                (symmetric[self.edge] & (both != self.edge) & (self.edge > 0)).any()
+            ),
             "a relation between types that the metagraph does not join": bool((~fits & pair).any()),
-            "a label outside the classes": bool((self.label >= self.schema.num_classes).any() or (self.graph_label >= self.schema.num_classes).any()),
+            "a label outside the classes": bool(
+                (self.label >= self.schema.num_classes).any() or (self.graph_label >= self.schema.num_classes).any()
+            ),
             "a label on a node that is not of the target type": bool((~self.target_mask & (self.label >= 0)).any()),
         }
         found = [problem for problem, there in problems.items() if there]
@@ -259,5 +268,7 @@ def _unpack(prefix: str, tensors: dict[str, Tensor], width: int) -> Tensor | Non
         return None
     count = tensors[f"{prefix}.count"].long()
     table = torch.zeros(len(count), width)
-    table[torch.repeat_interleave(torch.arange(len(count)), count), tensors[f"{prefix}.column"].long()] = tensors[f"{prefix}.value"]
+    table[torch.repeat_interleave(torch.arange(len(count)), count), tensors[f"{prefix}.column"].long()] = tensors[
+        f"{prefix}.value"
+    ]
     return table

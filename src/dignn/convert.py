@@ -31,7 +31,9 @@ def from_pyg(graphs: Data | HeteroData | Sequence[Data | HeteroData], schema: Sc
     view = view_for(graphs, schema)
     unknown = set(view.type_names) - set(schema.node_types)
     if unknown:
-        raise SchemaError(f"Node types {sorted(unknown)} are not in the schema; it knows {', '.join(schema.node_types)}")
+        raise SchemaError(
+            f"Node types {sorted(unknown)} are not in the schema; it knows {', '.join(schema.node_types)}"
+        )
     code = np.array([schema.type_index(name) for name in view.type_names])
     tables = {}
     for name, x in view.x.items():
@@ -77,19 +79,23 @@ def to_pyg(batch: GraphBatch) -> list[Data] | list[HeteroData]:
         stores = graph.node_stores if isinstance(graph, HeteroData) else [graph]
         for store in stores:
             del store["batch"]
-    return graphs  # type: ignore[return-value]
+    return graphs
 
 
-def to_disjoint(batch: GraphBatch) -> Data | HeteroData:
+def to_disjoint(batch: GraphBatch, edge_weight: Tensor | None = None) -> Data | HeteroData:
     """All graphs side by side in one ``Data`` or ``HeteroData``, with ``batch`` vectors that tell them apart.
 
     Nodes come in order of graph and position (within each type, for ``HeteroData``). Every node type and edge
-    type of the schema is there, if need be empty.
+    type of the schema is there, if need be empty. ``edge_weight`` (B, N, N) becomes the attribute
+    ``edge_weight`` of the edges; a reverse edge has the weight of its forward edge.
     """
-    return _to_hetero(batch) if batch.schema.layout is Layout.HETERO else _to_homogeneous(batch)
+    if edge_weight is not None and edge_weight.shape != batch.edge.shape:
+        raise SchemaError(f"edge_weight has shape {tuple(edge_weight.shape)}; it must be {tuple(batch.edge.shape)}")
+    convert = _to_hetero if batch.schema.layout is Layout.HETERO else _to_homogeneous
+    return convert(batch, edge_weight)
 
 
-def _to_hetero(batch: GraphBatch) -> HeteroData:
+def _to_hetero(batch: GraphBatch, edge_weight: Tensor | None) -> HeteroData:
     schema = batch.schema
     data = HeteroData()
     number = torch.full_like(batch.node_type, PADDING)  # number of a node among those of its type
@@ -105,16 +111,20 @@ def _to_hetero(batch: GraphBatch) -> HeteroData:
     for code, relation in enumerate(schema.relations, start=1):
         graph, u, v = _arcs(batch, code)
         index = torch.stack([number[graph, u], number[graph, v]])
-        data[relation.edge_type].edge_index = index
         reverse = relation.reverse_edge_type
-        if reverse is not None and not relation.symmetric:
+        two_types = reverse is not None and not relation.symmetric
+        data[relation.edge_type].edge_index = index
+        if two_types:
             data[reverse].edge_index = index.flip(0)
+        if edge_weight is not None:
+            for edge_type in (relation.edge_type, reverse) if two_types else (relation.edge_type,):
+                data[edge_type].edge_weight = edge_weight[graph, u, v]
     if schema.target is None:
         data.y = batch.graph_label
     return data
 
 
-def _to_homogeneous(batch: GraphBatch) -> Data:
+def _to_homogeneous(batch: GraphBatch, edge_weight: Tensor | None) -> Data:
     schema = batch.schema
     mask = batch.mask
     number = torch.full_like(batch.node_type, PADDING)
@@ -127,13 +137,17 @@ def _to_homogeneous(batch: GraphBatch) -> Data:
         for code, name in enumerate(schema.node_types):
             x[batch.node_type[mask] == code] = batch.features(name)
         data.x = x
-    pieces, names = [torch.empty(2, 0, dtype=torch.long)], [torch.empty(0, dtype=torch.long)]
+    pieces, names, weights = [torch.empty(2, 0, dtype=torch.long)], [torch.empty(0, dtype=torch.long)], []
     for code, relation in enumerate(schema.relations, start=1):
         graph, u, v = _arcs(batch, code)
         index = torch.stack([number[graph, u], number[graph, v]])
+        weight = None if edge_weight is None else edge_weight[graph, u, v]
         if relation.reverse is not None and not relation.symmetric:
             index = torch.cat([index, index.flip(0)], dim=1)
+            weight = None if weight is None else weight.repeat(2)
         pieces.append(index)
+        if weight is not None:
+            weights.append(weight)
         if schema.edge_attr_names is not None:
             names.append(torch.full((index.size(1),), schema.edge_attr_names.index(relation.name)))
     index = torch.cat(pieces, dim=1)
@@ -141,6 +155,8 @@ def _to_homogeneous(batch: GraphBatch) -> Data:
     data.edge_index = index[:, order]
     if schema.edge_attr_names is not None:
         data.edge_attr = one_hot(torch.cat(names)[order], len(schema.edge_attr_names)).float()
+    if weights:
+        data.edge_weight = torch.cat(weights)[order]
     data.y = batch.graph_label if schema.target is None else batch.label[mask]
     return data
 
@@ -151,7 +167,7 @@ def _arcs(batch: GraphBatch, relation: int) -> tuple[Tensor, Tensor, Tensor]:
     cells = batch.edge == relation
     if source != target:  # stored both ways; the types tell which is forward
         cells = cells & (batch.node_type == source)[:, :, None]
-    return cells.nonzero(as_tuple=True)  # type: ignore[return-value]
+    return cells.nonzero(as_tuple=True)
 
 
 # -- networkx -----------------------------------------------------------------------------------------
@@ -204,7 +220,9 @@ def from_networkx(graphs: nx.Graph | nx.DiGraph | Sequence[nx.Graph | nx.DiGraph
             i = position[node]
             name = attributes.get("type", schema.node_types[0] if len(schema.node_types) == 1 else None)
             if name is None:
-                raise SchemaError(f"Node {node!r} has no attribute 'type'; set it to one of {', '.join(schema.node_types)}")
+                raise SchemaError(
+                    f"Node {node!r} has no attribute 'type'; set it to one of {', '.join(schema.node_types)}"
+                )
             node_type[number, i] = schema.type_index(name)
             label[number, i] = attributes.get("label", PADDING)
             row[number, i] = attributes.get("row", PADDING)
@@ -240,5 +258,7 @@ def _relation_number(schema: Schema, source: int, target: int, attributes: dict)
     ends = f"'{schema.node_types[source]}' and '{schema.node_types[target]}'"
     if len(options) != 1:
         known = "no relation" if not options else "several relations"
-        raise SchemaError(f"The schema has {known} {wanted if wanted is not None else ''} between {ends}; set the edge's 'relation'")
+        raise SchemaError(
+            f"The schema has {known} {wanted if wanted is not None else ''} between {ends}; set the edge's 'relation'"
+        )
     return options[0]

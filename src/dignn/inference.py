@@ -61,8 +61,10 @@ def infer_schema(
     for option, given in (("kinds", kinds), ("names", names)):
         unknown = set(given or {}) - set(view.type_names)
         if unknown:
-            raise SchemaError(f"{option} names unknown node types {sorted(unknown)}; choose from {', '.join(view.type_names)}")
-    hetero = isinstance(data if single else data[0], HeteroData)  # type: ignore[index]
+            raise SchemaError(
+                f"{option} names unknown node types {sorted(unknown)}; choose from {', '.join(view.type_names)}"
+            )
+    hetero = isinstance(data if single else data[0], HeteroData)
     return Schema(
         node_types=view.type_names,
         relations=_relations(view),
@@ -103,9 +105,13 @@ def infer_features(
             raise SchemaError(f"Node type '{node_type}' is said to have no features, but its rows of x differ")
         options["constant"] = tuple(x[0].tolist()) if len(x) else (0.0,) * width
     elif chosen.discrete and not whole:
-        raise SchemaError(f"Node type '{node_type}' is said to be {chosen.value}, but x holds values that are not 0, 1, 2, ...")
+        raise SchemaError(
+            f"Node type '{node_type}' is said to be {chosen.value}, but x holds values that are not 0, 1, 2, ..."
+        )
     elif chosen is FeatureKind.BINARY and x.numel() and float(x.max()) > 1:
-        raise SchemaError(f"Node type '{node_type}' is said to be binary, but x holds {float(x.max()):g}; say kind 'count'")
+        raise SchemaError(
+            f"Node type '{node_type}' is said to be binary, but x holds {float(x.max()):g}; say kind 'count'"
+        )
     elif chosen is FeatureKind.IDENTITY and not bool((x.sum(1) == 1).all() and (x <= 1).all()):
         raise SchemaError(f"Node type '{node_type}' is said to carry identities, but its rows are not one-hot")
     elif chosen in (FeatureKind.COUNT, FeatureKind.CATEGORICAL):

@@ -155,7 +155,9 @@ class Schema:
         if len(set(self.node_types)) != len(self.node_types) or not self.node_types:
             raise SchemaError(f"Node types must be distinct and at least one; found {list(self.node_types)}")
         if len(self.features) != len(self.node_types):
-            raise SchemaError(f"{len(self.features)} feature specs for {len(self.node_types)} node types; give one each")
+            raise SchemaError(
+                f"{len(self.features)} feature specs for {len(self.node_types)} node types; give one each"
+            )
         for relation in self.relations:
             for end in (relation.source, relation.target):
                 if end not in self.node_types:
@@ -279,7 +281,9 @@ class Schema:
                 **raw,
             )
         except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-            raise SchemaError(f"This is not the JSON form of a schema ({error!r}); write it with Schema.to_json") from error
+            raise SchemaError(
+                f"This is not the JSON form of a schema ({error!r}); write it with Schema.to_json"
+            ) from error
 
 
 def _directions(relation: Relation) -> Iterable[EdgeType]:

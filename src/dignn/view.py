@@ -61,7 +61,7 @@ def view_of(
         homogeneous_type: name of the only type of a ``Data`` without ``type_names``.
     """
     single = isinstance(data, (Data, HeteroData))
-    graphs: list[Data | HeteroData] = [data] if single else list(data)  # type: ignore[list-item,arg-type]
+    graphs: list[Data | HeteroData] = [data] if single else list(data)
     if not graphs:
         raise SchemaError("The list of graphs is empty; give at least one graph")
     if len({isinstance(graph, HeteroData) for graph in graphs}) > 1:
@@ -199,7 +199,9 @@ def _concatenate(parts: list[_Part], graph_label: np.ndarray | None) -> View:
             raise SchemaError(f"Node type '{name}' has a different number of columns from graph to graph")
         if not with_features:  # empty in every graph: keep an empty matrix, it still tells the width
             with_features = [matrix for part in parts if (matrix := part.x.get(name)) is not None][:1]
-        x[name] = None if not with_features else with_features[0] if len(with_features) == 1 else torch.cat(with_features)
+        x[name] = (
+            None if not with_features else with_features[0] if len(with_features) == 1 else torch.cat(with_features)
+        )
     return View(
         type_names=names,
         node_type=np.concatenate(node_type),
@@ -223,7 +225,9 @@ def _matrix(x: Tensor | None, count: int, name: str) -> Tensor | None:
     dense = x.to_dense() if x.layout is not torch.strided else x
     dense = dense.reshape(count, -1) if dense.dim() == 1 else dense
     if dense.dim() != 2 or dense.size(0) != count:
-        raise SchemaError(f"The features of type '{name}' have shape {tuple(x.shape)}; give one row for each of {count} nodes")
+        raise SchemaError(
+            f"The features of type '{name}' have shape {tuple(x.shape)}; give one row for each of {count} nodes"
+        )
     dense = dense.detach().to("cpu", torch.float32)
     if not torch.isfinite(dense).all():
         column = int((~torch.isfinite(dense)).any(0).nonzero()[0])
@@ -233,7 +237,9 @@ def _matrix(x: Tensor | None, count: int, name: str) -> Tensor | None:
 
 def _edge_index(edge_index: Tensor, sources: int, targets: int, name: str) -> np.ndarray:
     if edge_index.dim() != 2 or edge_index.size(0) != 2:
-        raise SchemaError(f"The edges of '{name}' have shape {tuple(edge_index.shape)}; give an edge_index of shape (2, E)")
+        raise SchemaError(
+            f"The edges of '{name}' have shape {tuple(edge_index.shape)}; give an edge_index of shape (2, E)"
+        )
     index = edge_index.detach().cpu().numpy().astype(np.int64, copy=False)
     if index.size and (index.min() < 0 or index[0].max() >= sources or index[1].max() >= targets):
         raise SchemaError(f"The edges of '{name}' name a node that does not exist; check edge_index against num_nodes")
@@ -248,7 +254,8 @@ def _node_labels(y: Tensor | None, count: int, target: str) -> np.ndarray:
         labels = labels[:, 0]
     if labels.dim() != 1 or len(labels) != count or labels.is_floating_point():
         raise SchemaError(
-            f"The labels of type '{target}' have shape {tuple(y.shape)} and type {y.dtype}; give one whole-number class per node"
+            f"The labels of type '{target}' have shape {tuple(y.shape)} and type {y.dtype}; "
+            "give one whole-number class per node"
         )
     return labels.numpy().astype(np.int64)
 
@@ -266,7 +273,9 @@ def _graph_label(data: Data | HeteroData, number: int) -> np.ndarray:
 def _one_hot_codes(matrix: Tensor | None, width: int, field: str, meaning: str) -> np.ndarray:
     if matrix is None or matrix.size(1) != width:
         found = "missing" if matrix is None else f"{matrix.size(1)} columns wide"
-        raise SchemaError(f"{field} is {found}, but {width} {meaning} names were given; give a one-hot {field} of that width")
+        raise SchemaError(
+            f"{field} is {found}, but {width} {meaning} names were given; give a one-hot {field} of that width"
+        )
     values = matrix.detach().cpu().numpy()
     if values.size and not (((values == 0) | (values == 1)).all() and (values.sum(1) == 1).all()):
         raise SchemaError(f"{field} is not one-hot, so it cannot be read as the {meaning}")

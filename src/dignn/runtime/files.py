@@ -38,7 +38,10 @@ def _umask() -> int:
 
 
 def write_text(path: Path | str, text: str) -> None:
-    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8") and None)
+    def write(temporary: Path) -> None:
+        temporary.write_text(text, encoding="utf-8")
+
+    write_atomically(path, write)
 
 
 def write_json(path: Path | str, value: Any) -> None:
@@ -63,7 +66,9 @@ def load_tensors(path: Path | str, expected_format: str) -> tuple[dict[str, Tens
         with safe_open(str(path), framework="pt") as file:
             metadata = file.metadata() or {}
             if metadata.get("format") != expected_format:
-                raise RunFolderError(f"{path} holds '{metadata.get('format')}', not '{expected_format}'; give another file")
+                raise RunFolderError(
+                    f"{path} holds '{metadata.get('format')}', not '{expected_format}'; give another file"
+                )
             return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
     except SafetensorError as error:
         raise RunFolderError(f"{path} is damaged ({error}); delete it and run again") from error

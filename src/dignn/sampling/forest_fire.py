@@ -80,11 +80,18 @@ def forest_fire(
     found: dict[int, int] = {}
     failed: dict[int, int] = {}
     for size in sizes:
-        fires, failures = _fires(adjacency, pool.tolist(), size, per_size, burning_probability, seed.child(size).python())
+        fires, failures = _fires(
+            adjacency, pool.tolist(), size, per_size, burning_probability, seed.child(size).python()
+        )
         nodes += fires
         found[size], failed[size] = len(fires), failures
         if len(fires) < per_size:
-            log.warning("%d of %d subgraphs with %d nodes: no start node has a component of that size", len(fires), per_size, size)
+            log.warning(
+                "%d of %d subgraphs with %d nodes: no start node has a component of that size",
+                len(fires),
+                per_size,
+                size,
+            )
     if not nodes:
         raise DignnError(f"No component of the graph has {min(sizes)} nodes; ask for smaller sizes")
     return adjacency.induced(nodes), ForestFireReport(dict.fromkeys(sizes, per_size), found, failed)

@@ -1,0 +1,38 @@
+# make demo and make test set everything up by themselves; nothing is installed twice.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# pytest-xdist: one process per core, each with one thread
+export OMP_NUM_THREADS := 1
+
+.PHONY: setup demo test test-slow lint bench clean
+
+setup: $(STAMP)
+
+# torch comes first: pinned, it is the build for CPUs where one is at hand, and nothing after it fetches another
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@
+
+demo: $(STAMP)
+	$(BIN)/dignn demo --out runs/demo
+
+lint: $(STAMP)
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/pytest -n 2 -m "not slow"
+
+test-slow: $(STAMP)
+	$(BIN)/pytest -m slow
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) runs .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,195 @@
+"""The command line: ``dignn demo | explain | train | datasets``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from dignn.config import PRESETS, Config
+from dignn.console import ConsoleProgress, accuracies, err, log_to_console, out, table
+from dignn.errors import DignnError
+from dignn.runtime.progress import Progress
+
+if TYPE_CHECKING:
+    from dignn.explanation import Explanations
+
+Form = Literal["strong", "paper"]
+Name = Annotated[str, tyro.conf.Positional]
+
+
+def _commands(preset: str) -> dict[str, Callable[..., Any]]:
+    default = PRESETS[preset]
+
+    def demo(out: Path = Path("runs/demo"), seed: int = 0, quiet: bool = False) -> None:
+        """Explain a model on the embedded data set `planted`: no download, a report in about a minute.
+
+        Example: dignn demo --out runs/demo
+
+        Args:
+            out: run folder.
+            seed: same seed, same result.
+            quiet: show only the result.
+        """
+        _explain("planted", out, default, preset, seed, "strong", download=False, quiet=quiet)
+
+    def explain(
+        name: Name,
+        config: Annotated[Config, tyro.conf.arg(name="")] = default,
+        out: Path | None = None,
+        seed: int = 0,
+        preset: str = preset,
+        form: Form = "strong",
+        download: bool = False,
+        quiet: bool = False,
+    ) -> None:
+        """Explain a model on a data set, class by class, and write a run folder with a report.
+
+        The model is trained first if that has not been done yet. A run that was stopped goes on where it stopped.
+
+        Example: dignn explain dblp --out runs/dblp --seed 0
+
+        Args:
+            name: data set, see `dignn datasets`.
+            config: settings.
+            out: run folder; by default runs/NAME.
+            seed: same seed, same result.
+            preset: settings to start from: fast or smoke.
+            form: which of the two models of the data set is explained.
+            download: fetch the data set if it is not on this machine.
+            quiet: show only the result.
+        """
+        _explain(name, out or Path("runs") / name, config, preset, seed, form, download=download, quiet=quiet)
+
+    return {"demo": demo, "explain": explain, "train": train, "datasets": datasets}
+
+
+def train(
+    name: Name,
+    form: Form = "strong",
+    seed: int = 0,
+    out: Path | None = None,
+    download: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Train the model to explain for a data set, and show how accurate it is.
+
+    Example: dignn train planted --form strong --seed 0
+
+    Args:
+        name: data set, see `dignn datasets`.
+        form: the paper's form, or a strong one.
+        seed: same seed, same weights.
+        out: folder for model.safetensors and card.json; by default the cache, where `dignn explain` finds it.
+        download: fetch the data set if it is not on this machine.
+        quiet: show only the result.
+    """
+    from dignn.data import load
+    from dignn.gnn import checkpoint
+
+    log_to_console(quiet)
+    dataset = load(name, seed=seed, download=download)
+    progress = Progress() if quiet else ConsoleProgress()
+    with progress.stage("Training the model") as tick:
+        trained = checkpoint.trained_model(dataset, form, seed, progress=tick)
+    if out is not None:
+        checkpoint.save(trained, out)
+    _print_accuracy(trained.card)
+
+
+def datasets() -> None:
+    """List the data sets: what they are, whether they are on this machine, how to get them.
+
+    Example: dignn datasets
+    """
+    from dignn.data import DATASETS
+
+    rows = []
+    for info in DATASETS.values():
+        here = "generated" if info.local is None else "yes" if info.available else "no"
+        rows.append((info.name, info.summary, info.task, info.size, here, info.source, info.licence))
+    table(("name", "what it is", "task", "size", "here", "how to get it", "licence"), rows)
+
+
+def _explain(
+    name: str, folder: Path, config: Config, preset: str, seed: int, form: Form, *, download: bool, quiet: bool
+) -> None:
+    from dignn.data import load
+    from dignn.explainer import DiGNNExplainer
+    from dignn.gnn.checkpoint import trained_model
+
+    log_to_console(quiet)
+    dataset = load(name, seed=seed, download=download)
+    progress = Progress() if quiet else ConsoleProgress()
+    with progress.stage("Training the model") as tick:
+        trained = trained_model(dataset, form, seed, progress=tick)
+    explainer = DiGNNExplainer(
+        trained.model,
+        dataset.data,
+        schema=dataset.schema,
+        config=config if config.sizes is not None else replace(config, sizes=dataset.sizes),
+        seed=seed,
+        folder=folder,
+        about={"dataset": name, "form": form, "preset": preset},
+        progress=progress,
+    )
+    explanations = explainer.fit().explain()
+    if not quiet:
+        _print_accuracy(trained.card)
+    _print_explanations(explanations)
+    out.print(f"Report: {folder / 'report.html'}")
+
+
+def _print_accuracy(card: dict[str, Any]) -> None:
+    table(
+        ("graphs", "part", "accuracy"),
+        accuracies(card["accuracy"]),
+        title=f"{card['architecture']} on {card['dataset']}, {card['form']} form, seed {card['seed']}",
+    )
+
+
+def _print_explanations(explanations: Explanations) -> None:
+    rows = []
+    for name, several in explanations.items():
+        if not several:
+            rows.append((name, "no candidate", "", ""))
+            continue
+        best = several[0]
+        words = [] if best.node is None else [column for column, _ in best.top_features(best.node, 8)]
+        rows.append((name, f"{best.score:.4f}", str(int(best.graph.sizes[0])), ", ".join(words)))
+    table(
+        ("class", "probability", "nodes", "features of the classified node"), rows, title="Best explanation per class"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command; a user's mistake gives one sentence and the exit code 2."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        tyro.extras.subcommand_cli_from_dict(
+            _commands(_preset(given)),
+            prog="dignn",
+            description="Explains trained graph neural networks: what does the model think a class looks like?",
+            args=given,
+        )
+    except DignnError as error:
+        err.print(f"dignn: {error}", style="red", markup=False, soft_wrap=True)
+        return 2
+    except KeyboardInterrupt:
+        err.print("dignn: stopped; the same command goes on where it stopped", soft_wrap=True)
+        return 130
+    return 0
+
+
+def _preset(arguments: Sequence[str]) -> str:
+    """The value of --preset, which decides the defaults of all other settings."""
+    for position, word in enumerate(arguments):
+        if word == "--preset" and position + 1 < len(arguments):
+            return arguments[position + 1]
+        if word.startswith("--preset="):
+            return word.removeprefix("--preset=")
+    return "fast"

@@ -1,0 +1,88 @@
+"""A trained model on disk: ``model.safetensors`` (weights) and ``card.json`` (everything else)."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import torch
+
+from dignn.data.base import Dataset
+from dignn.errors import DignnError, RunFolderError
+from dignn.gnn.models import build
+from dignn.gnn.training import train
+from dignn.gnn.zoo import Form, TrainedModel, data_fingerprint, schema_fingerprint
+from dignn.runtime.files import load_tensors, read_json, save_tensors, write_json
+from dignn.runtime.progress import Tick
+from dignn.schema import Schema
+
+log = logging.getLogger(__name__)
+
+WEIGHTS, CARD = "model.safetensors", "card.json"
+FORMAT = "dignn.gnn.1"
+
+
+def save(trained: TrainedModel, folder: Path | str) -> None:
+    """Writes the weights, then the card; a folder with a card is complete."""
+    save_tensors(Path(folder) / WEIGHTS, trained.model.state_dict(), {"format": FORMAT})
+    write_json(Path(folder) / CARD, trained.card)
+
+
+def load(folder: Path | str, schema: Schema) -> TrainedModel:
+    """The model that :func:`save` wrote, in evaluation mode.
+
+    Raises:
+        DignnError: if there is no checkpoint, it is damaged, or it was trained on data of another schema.
+    """
+    folder = Path(folder)
+    for name in (WEIGHTS, CARD):
+        if not (folder / name).is_file():
+            raise DignnError(f"{folder} is not a trained model, it has no {name}; train one with `dignn train`")
+    card = read_json(folder / CARD)
+    if not isinstance(card, dict) or not {"architecture", "arguments", "schema"} <= card.keys():
+        raise RunFolderError(f"{folder / CARD} is not the card of a trained model; delete the folder and train again")
+    if card["schema"] != schema_fingerprint(schema):
+        raise DignnError(
+            f"The model in {folder} was trained on data of another schema (node types, relations, features or classes "
+            "differ); train one on this data"
+        )
+    with torch.random.fork_rng(devices=[]):  # fresh weights are drawn, then replaced
+        model = build(card["architecture"], card["arguments"])
+    tensors, _ = load_tensors(folder / WEIGHTS, FORMAT)
+    try:
+        model.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise RunFolderError(
+            f"The weights in {folder} do not fit the card's {card['architecture']}; train again"
+        ) from error
+    return TrainedModel(model.eval(), card)
+
+
+def trained_model(
+    dataset: Dataset,
+    form: Form = "strong",
+    seed: int = 0,
+    cache: Path | str | None = None,
+    progress: Tick | None = None,
+) -> TrainedModel:
+    """The trained model of a data set, from the cache or trained now and put there.
+
+    A cached model is used only if it was trained on exactly this data; otherwise it is trained again.
+
+    Args:
+        dataset, form, seed, progress: as in :func:`train`.
+        cache: the cache folder; by default that of the data sets.
+    """
+    if cache is None:
+        from dignn.data.files import cache_folder
+
+        cache = cache_folder()
+    folder = Path(cache) / "models" / f"{dataset.name}-{form}-seed{seed}-{data_fingerprint(dataset)[:8]}"
+    if (folder / CARD).is_file():
+        try:
+            return load(folder, dataset.schema)
+        except DignnError as error:
+            log.warning("A cached model is not used: %s", error)
+    trained = train(dataset, form, seed, progress)
+    save(trained, folder)
+    return trained

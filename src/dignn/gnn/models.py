@@ -1,0 +1,311 @@
+"""The models to explain: plain modules that take what PyTorch Geometric models take and return logits.
+
+Heterogeneous models are called ``model(x_dict, edge_index_dict, batch_dict=None)`` and score every node of the
+target type; homogeneous ones ``model(x, edge_index, batch=None)`` and score every node, or every graph. Each ends
+in one linear layer, so its input is the embedding of what is scored. A batch of graphs side by side gets, graph by
+graph, the scores that each gets alone. Constructor arguments are plain JSON values: with the weights they are the
+whole model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn import GCNConv
+from torch_geometric.nn.module_dict import ModuleDict
+from torch_geometric.utils import scatter
+
+from dignn.errors import DignnError
+from dignn.gnn.layers import Encoder, GraphNorm, HANConv, HeteroSAGELayer, SelfMeanSumConv, graph_count
+from dignn.schema import EdgeType
+
+POOLINGS = ("mean", "sum", "max")
+
+
+# -- heterogeneous ------------------------------------------------------------------------------------
+
+
+class _Heterogeneous(nn.Module):
+    """Encodes each node type, then lets :meth:`classify` pass messages.
+
+    The two halves are apart because the first does not depend on the graph: training encodes every row of the
+    data once per step and serves the full graph and all subgraphs from it.
+    """
+
+    def __init__(
+        self,
+        widths: Mapping[str, int],
+        types: Collection[str],
+        hidden: int,
+        unit_rows: Collection[str],
+        constant: Collection[str],
+    ) -> None:
+        super().__init__()
+        self.encoders = ModuleDict(
+            {
+                name: Encoder(0 if name in constant else width, hidden, unit_rows=name in unit_rows)
+                for name, width in widths.items()
+                if name in types
+            }
+        )
+
+    def forward(
+        self,
+        x_dict: Mapping[str, Tensor],
+        edge_index_dict: Mapping[EdgeType, Tensor],
+        batch_dict: Mapping[str, Tensor] | None = None,
+    ) -> Tensor:
+        """Logits of the target nodes.  (n, classes)
+
+        Types and relations may be empty or missing. ``batch_dict`` tells the graphs of a disjoint batch apart.
+        """
+        table = {}
+        for name in self.encoders.keys():  # noqa: SIM118
+            count = _count(name, edge_index_dict, batch_dict or {})
+            table[name] = x_dict[name] if name in x_dict else torch.zeros(count, self.encoders[name].width)
+        return self.classify(self.encode(table), edge_index_dict, batch_dict)
+
+    def encode(self, x_dict: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Projected features of every type that can reach the target, graph unseen.  type -> (n, hidden)"""
+        return {name: encoder(x_dict[name]) for name, encoder in self.encoders.items()}
+
+    def classify(
+        self,
+        encoded: Mapping[str, Tensor],
+        edge_index_dict: Mapping[EdgeType, Tensor],
+        batch_dict: Mapping[str, Tensor] | None = None,
+    ) -> Tensor:
+        raise NotImplementedError
+
+
+def _count(name: str, edge_index_dict: Mapping[EdgeType, Tensor], batch_dict: Mapping[str, Tensor]) -> int:
+    """How many nodes a type without features has, as far as batch vectors and edges tell."""
+    if name in batch_dict:
+        return len(batch_dict[name])
+    ends = [index[0] for (source, _, _), index in edge_index_dict.items() if source == name]
+    ends += [index[1] for (_, _, target), index in edge_index_dict.items() if target == name]
+    return max((int(end.max()) + 1 for end in ends if len(end)), default=0)
+
+
+class HeteroSAGE(_Heterogeneous):
+    """GraphSAGE (Hamilton et al., 2017) with weights of its own for every relation.
+
+    Relations that cannot reach the target within ``layers`` steps have no weights.
+
+    Args:
+        widths: feature columns by node type.
+        edge_types: every (source, name, target).
+        target: the classified type.
+        classes: number of classes.
+        hidden: width of every layer.
+        layers: GraphSAGE layers.
+        dropout: before every layer and before the head, in training.
+        unit_rows: types whose feature rows are scaled to length 1.
+        constant: types whose features the model does not look at.
+    """
+
+    def __init__(
+        self,
+        widths: Mapping[str, int],
+        edge_types: Sequence[Sequence[str]],
+        target: str,
+        classes: int,
+        hidden: int = 64,
+        layers: int = 2,
+        dropout: float = 0.0,
+        unit_rows: Collection[str] = (),
+        constant: Collection[str] = (),
+    ) -> None:
+        plan: list[tuple[list[str], list[EdgeType]]] = []  # from the last layer to the first
+        needed = {target}
+        for _ in range(layers):
+            chosen = [_edge_type(edge_type) for edge_type in edge_types if edge_type[2] in needed]
+            plan.append((sorted(needed), chosen))
+            needed = needed | {source for source, _, _ in chosen}
+        super().__init__(widths, needed, hidden, unit_rows, constant)
+        self.target, self.dropout = target, dropout
+        self.layers = nn.ModuleList(HeteroSAGELayer(hidden, hidden, chosen, types) for types, chosen in reversed(plan))
+        self.head = nn.Linear(hidden, classes)
+
+    def classify(
+        self,
+        encoded: Mapping[str, Tensor],
+        edge_index_dict: Mapping[EdgeType, Tensor],
+        batch_dict: Mapping[str, Tensor] | None = None,
+    ) -> Tensor:
+        h = {name: self._between(x) for name, x in encoded.items()}
+        for layer in self.layers:
+            h = {name: self._between(x) for name, x in layer(h, edge_index_dict).items()}
+        return self.head(h[self.target])
+
+    def _between(self, x: Tensor) -> Tensor:
+        return nn.functional.dropout(x.relu(), self.dropout, self.training)
+
+
+class HAN(_Heterogeneous):
+    """Heterogeneous graph attention network (Wang et al., 2019): one layer of attention, then the head.
+
+    Args:
+        widths, edge_types, target, classes, hidden, unit_rows, constant: as in :class:`HeteroSAGE`.
+        heads: attention heads; they divide ``hidden``.
+        dropout: of the attention weights, in training.
+        feature_dropout: of the projected features and of the head's input, in training.
+        own: whether the head sees the node's own projected features beside what attention found.
+    """
+
+    def __init__(
+        self,
+        widths: Mapping[str, int],
+        edge_types: Sequence[Sequence[str]],
+        target: str,
+        classes: int,
+        hidden: int = 128,
+        heads: int = 8,
+        dropout: float = 0.6,
+        feature_dropout: float = 0.0,
+        own: bool = False,
+        unit_rows: Collection[str] = (),
+        constant: Collection[str] = (),
+    ) -> None:
+        if hidden % heads:
+            raise DignnError(
+                f"{heads} attention heads do not divide a width of {hidden}; choose another hidden= or heads="
+            )
+        chosen = [_edge_type(edge_type) for edge_type in edge_types if edge_type[2] == target]
+        if not chosen:
+            raise DignnError(f"No relation leads to '{target}', so there is nothing to attend to; add one to the data")
+        super().__init__(widths, {target, *(source for source, _, _ in chosen)}, hidden, unit_rows, constant)
+        self.target, self.feature_dropout, self.own = target, feature_dropout, own
+        self.attention = HANConv(hidden, chosen, heads, dropout)
+        self.head = nn.Linear(2 * hidden if own else hidden, classes)
+
+    def classify(
+        self,
+        encoded: Mapping[str, Tensor],
+        edge_index_dict: Mapping[EdgeType, Tensor],
+        batch_dict: Mapping[str, Tensor] | None = None,
+    ) -> Tensor:
+        h = {name: self._drop(x) for name, x in encoded.items()}
+        out = self.attention(h, edge_index_dict, batch_dict)[self.target]
+        if self.own:
+            out = torch.cat([out, h[self.target].relu()], dim=1)
+        return self.head(self._drop(out))
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return nn.functional.dropout(x, self.feature_dropout, self.training)
+
+
+def _edge_type(parts: Sequence[str]) -> EdgeType:
+    source, name, target = parts
+    return source, name, target
+
+
+# -- homogeneous --------------------------------------------------------------------------------------
+
+
+class GCN(nn.Module):
+    """Graph convolutional network (Kipf and Welling, 2017): the paper's model for all but DBLP and IMDB.
+
+    Args:
+        in_channels: feature columns.
+        classes: number of classes.
+        hidden: width of every layer.
+        layers: convolutions.
+        dropout: before the head, in training.
+        pooling: None to score nodes, else how a graph's nodes are joined: ``mean``, ``sum`` or ``max``.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        classes: int,
+        hidden: int = 64,
+        layers: int = 3,
+        dropout: float = 0.0,
+        pooling: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.dropout, self.pooling = dropout, _known(pooling)
+        self.convs = nn.ModuleList(GCNConv(hidden if i else in_channels, hidden) for i in range(layers))
+        self.head = nn.Linear(hidden, classes)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
+        """Logits of every node (n, classes), or of every graph (graphs, classes)."""
+        for conv in self.convs:
+            x = conv(x, edge_index).relu()
+        return self.head(nn.functional.dropout(_pool(x, batch, self.pooling), self.dropout, self.training))
+
+
+class MotifGNN(nn.Module):
+    """A GCN that can count: self, mean and sum of the neighbours, every layer's output kept, normalised by graph.
+
+    A plain GCN on constant features sees little more than a blurred degree; this one tells the small structures
+    apart that make the classes of the synthetic data sets.
+
+    Args:
+        in_channels, classes, hidden, layers, dropout: as in :class:`GCN`.
+        pooling: None to score nodes, else one or more of ``mean``, ``sum``, ``max`` joined by ``+``.
+        norm: ``graph`` for GraphNorm, ``layer`` for LayerNorm, ``none``.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        classes: int,
+        hidden: int = 32,
+        layers: int = 3,
+        dropout: float = 0.0,
+        pooling: str | None = None,
+        norm: str = "graph",
+    ) -> None:
+        super().__init__()
+        self.dropout, self.pooling = dropout, _known(pooling)
+        self.convs = nn.ModuleList(SelfMeanSumConv(hidden if i else in_channels, hidden) for i in range(layers))
+        makers: dict[str, Any] = {"graph": GraphNorm, "layer": nn.LayerNorm, "none": nn.Identity}
+        self.norms = nn.ModuleList(makers[norm](hidden) for _ in range(layers))
+        self.head = nn.Linear(layers * hidden * (pooling.count("+") + 1 if pooling else 1), classes)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
+        """Logits of every node (n, classes), or of every graph (graphs, classes)."""
+        outs = []
+        for conv, norm in zip(self.convs, self.norms, strict=True):
+            x = conv(x, edge_index)
+            x = (norm(x, batch) if isinstance(norm, GraphNorm) else norm(x)).relu()
+            outs.append(x)
+        joined = _pool(torch.cat(outs, dim=1), batch, self.pooling)
+        return self.head(nn.functional.dropout(joined, self.dropout, self.training))
+
+
+def _known(pooling: str | None) -> str | None:
+    unknown = set(pooling.split("+")) - set(POOLINGS) if pooling is not None else set()
+    if unknown:
+        raise DignnError(f"Unknown pooling {sorted(unknown)}; choose from {', '.join(POOLINGS)}, joined by '+'")
+    return pooling
+
+
+def _pool(x: Tensor, batch: Tensor | None, pooling: str | None) -> Tensor:
+    """(n, d) -> (graphs, d times poolings); nodes stay nodes without pooling."""
+    if pooling is None:
+        return x
+    batch = torch.zeros(len(x), dtype=torch.long, device=x.device) if batch is None else batch
+    return torch.cat([scatter(x, batch, 0, graph_count(batch), reduce=kind) for kind in pooling.split("+")], dim=1)
+
+
+ARCHITECTURES: dict[str, type[nn.Module]] = {"HeteroSAGE": HeteroSAGE, "HAN": HAN, "GCN": GCN, "MotifGNN": MotifGNN}
+
+
+def build(architecture: str, arguments: Mapping[str, Any]) -> nn.Module:
+    """The model that a card describes, with fresh weights from the global generator.
+
+    Raises:
+        DignnError: for an unknown architecture, or arguments that it does not take.
+    """
+    if architecture not in ARCHITECTURES:
+        raise DignnError(f"Unknown architecture '{architecture}'; choose from {', '.join(ARCHITECTURES)}")
+    try:
+        return ARCHITECTURES[architecture](**arguments)
+    except TypeError as error:
+        raise DignnError(f"{architecture} cannot be built from these arguments ({error}); check the card") from error

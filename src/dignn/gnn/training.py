@@ -1,0 +1,300 @@
+"""Training a model to explain: seeded, stopped early on the validation set, best weights restored.
+
+A model that is right on a large graph can be useless on a small one, where hubs have lost their neighbours. So the
+strong forms learn node classification on both: every step takes the whole graph and a batch of forest-fire subgraphs
+of explanation size, and the validation score is the mean of both accuracies.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+from torch_geometric.data import HeteroData
+
+from dignn.batch import GraphBatch
+from dignn.convert import from_pyg, to_disjoint
+from dignn.data.base import Dataset
+from dignn.gnn.models import build
+from dignn.gnn.zoo import Form, Recipe, TrainedModel, arguments, data_fingerprint, recipe, schema_fingerprint
+from dignn.runtime.progress import Tick, silent
+from dignn.runtime.seeds import Seed
+from dignn.runtime.threads import single_thread
+from dignn.sampling import Adjacency, forest_fire
+from dignn.schema import FeatureSpec
+
+log = logging.getLogger(__name__)
+
+POOL = 4096  # subgraphs to train on, drawn once
+HELD_OUT = 1200  # subgraphs to validate and to test on
+# A feature matrix with fewer non-zero entries than this share is multiplied as a sparse one.
+SPARSE = 0.1
+
+
+def train(
+    dataset: Dataset,
+    form: Form = "strong",
+    seed: int = 0,
+    progress: Tick | None = None,
+    instead: Recipe | None = None,
+) -> TrainedModel:
+    """Trains the model to explain for a data set.
+
+    Same data, form and seed give the same bits. The caller's random state and thread count stay as they are.
+
+    Args:
+        dataset: with splits ``train``, ``val`` and ``test``.
+        form: ``strong`` or ``paper``, see :mod:`dignn.gnn.zoo`.
+        seed: decides initial weights, dropout, and the subgraphs and batches to train on.
+        progress: told after every epoch.
+        instead: a recipe to follow instead of the data set's own.
+
+    Returns:
+        the model with the weights of its best epoch, and its card.
+    """
+    chosen = instead or recipe(dataset, form)
+    root = Seed(seed).child("gnn", dataset.name, form)
+    started = time.perf_counter()
+    with single_thread(), torch.random.fork_rng(devices=[]):
+        task: Task = (GraphTask if dataset.schema.target is None else NodeTask)(dataset, chosen, root)
+        torch.manual_seed(root.child("weights").value)
+        given = arguments(chosen, dataset.schema)
+        model = build(chosen.architecture, given)
+        torch.manual_seed(root.child("dropout").value)
+        epochs, best_epoch = _fit(model, task, chosen, progress or silent)
+        seconds = time.perf_counter() - started
+        accuracy = task.report(model)
+    card = {
+        "dataset": dataset.name,
+        "form": form,
+        "architecture": chosen.architecture,
+        "arguments": given,
+        "schema": schema_fingerprint(dataset.schema),
+        "data": data_fingerprint(dataset),
+        "splits": {part: len(index) for part, index in dataset.splits.items()},
+        "seed": seed,
+        "epochs": epochs,
+        "best_epoch": best_epoch,
+        "seconds": round(seconds, 2),
+        "accuracy": accuracy,
+    }
+    log.info("%s, %s form: best epoch %d of %d, accuracy %s", dataset.name, form, best_epoch, epochs, accuracy)
+    return TrainedModel(model, card)
+
+
+def _fit(model: nn.Module, task: Task, chosen: Recipe, tick: Tick) -> tuple[int, int]:
+    """Trains in place and restores the best weights; returns the epochs done and the best of them, from 1."""
+    optimizer = torch.optim.Adam(model.parameters(), lr=chosen.learning_rate, weight_decay=chosen.weight_decay)
+    best, best_epoch, epoch = (-1.0, 0.0), 0, 0
+    weights = _copy(model)
+    for epoch in range(1, chosen.epochs + 1):
+        model.train()
+        for loss in task.losses(model):
+            optimizer.zero_grad()
+            loss.backward()
+            if chosen.clip is not None:
+                nn.utils.clip_grad_norm_(model.parameters(), chosen.clip)
+            optimizer.step()
+        score = task.validate(model.eval())
+        if score > best:
+            best, best_epoch, weights = score, epoch, _copy(model)
+        tick(epoch, chosen.epochs)
+        if epoch - best_epoch >= chosen.patience:
+            break
+    model.load_state_dict(weights)
+    model.eval().requires_grad_(True)
+    return epoch, best_epoch
+
+
+def _copy(model: nn.Module) -> dict[str, Tensor]:
+    return {name: value.clone() for name, value in model.state_dict().items()}
+
+
+# -- what is learned ----------------------------------------------------------------------------------
+
+
+class Task(Protocol):
+    """What training asks of node and of graph classification."""
+
+    def losses(self, model: nn.Module) -> Iterator[Tensor]:
+        """One epoch: the loss of one step after the other."""
+        ...
+
+    def validate(self, model: nn.Module) -> tuple[float, float]:
+        """Validation accuracy, and minus the validation loss to break ties."""
+        ...
+
+    def report(self, model: nn.Module) -> dict[str, dict[str, float]]:
+        """Accuracies for the card."""
+        ...
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Graphs side by side as a model takes them, and what is known about the m nodes or graphs that it scores.
+
+    Args:
+        x: features; for a heterogeneous model rows of the data's tables by type, or None for all rows.
+        edges, batch: as the model takes them.
+        label: (m,) class, -1 where unknown.
+        number: (m,) number of the target node in the data.
+        start: (m,) whether a fire started here.
+        scored: which rows of a homogeneous model's output are target nodes.
+    """
+
+    x: Any
+    edges: Any
+    batch: Any
+    label: Tensor
+    number: Tensor
+    start: Tensor
+    scored: Tensor | None = None
+
+
+class NodeTask:
+    """Node classification on one graph, and on forest-fire subgraphs of it."""
+
+    def __init__(self, dataset: Dataset, chosen: Recipe, seed: Seed) -> None:
+        self.dataset, self.seed = dataset, seed
+        self.adjacency = Adjacency.build(dataset.data, dataset.schema)
+        self.hetero = isinstance(dataset.data, HeteroData)
+        self.tables = _tables(dataset) if self.hetero else None
+        self.full = self._full_graph()
+        self.part = {name: torch.isin(self.full.number, index) for name, index in dataset.splits.items()}  # (n,) each
+        self.pool, self.held_out = [], []
+        if chosen.subgraphs:
+            graphs = self._subgraphs("train", POOL)
+            order = torch.randperm(len(graphs), generator=seed.child("order").torch())
+            self.pool = [self._scene(graphs[some]) for some in order.split(chosen.subgraphs)]
+            self.held_out = [self._scene(self._subgraphs("val", HELD_OUT))]
+        self.turn = 0
+
+    def losses(self, model: nn.Module) -> Iterator[Tensor]:
+        encoded = self._encode(model)
+        scenes = [self.full]
+        if self.pool:
+            scenes.append(self.pool[self.turn % len(self.pool)])
+            self.turn += 1
+        yield torch.stack([self._loss(model, encoded, scene, "train") for scene in scenes]).sum()
+
+    @torch.no_grad()
+    def validate(self, model: nn.Module) -> tuple[float, float]:
+        encoded = self._encode(model)
+        scored = [(self._logits(model, encoded, scene), scene) for scene in (self.full, *self.held_out)]
+        chosen = [self.part["val"][scene.number] for _, scene in scored]
+        accuracy = [_accuracy(logits, scene.label, here) for (logits, scene), here in zip(scored, chosen, strict=True)]
+        loss = [
+            cross_entropy(logits[here], scene.label[here]) for (logits, scene), here in zip(scored, chosen, strict=True)
+        ]
+        return sum(accuracy) / len(accuracy), -float(sum(loss))
+
+    @torch.no_grad()
+    def report(self, model: nn.Module) -> dict[str, dict[str, float]]:
+        """``full``: accuracy by part of the split; ``subgraphs``: on test nodes in subgraphs that started at one."""
+        encoded = self._encode(model)
+        logits = self._logits(model, encoded, self.full)
+        full = {name: _accuracy(logits, self.full.label, here) for name, here in self.part.items()}
+        scene = self._scene(self._subgraphs("test", HELD_OUT))
+        logits, test = self._logits(model, encoded, scene), self.part["test"][scene.number]
+        small = {
+            "start": _accuracy(logits, scene.label, test & scene.start),
+            "all": _accuracy(logits, scene.label, test),
+        }
+        return {"full": full, "subgraphs": small}
+
+    def _encode(self, model: nn.Module) -> Any:
+        return model.encode(self.tables) if self.hetero else None
+
+    def _logits(self, model: nn.Module, encoded: Any, scene: Scene) -> Tensor:
+        if not self.hetero:
+            return model(scene.x, scene.edges, scene.batch)[scene.scored]
+        rows = encoded if scene.x is None else {name: table[scene.x[name]] for name, table in encoded.items()}
+        return model.classify(rows, scene.edges, scene.batch)
+
+    def _loss(self, model: nn.Module, encoded: Any, scene: Scene, part: str) -> Tensor:
+        here = self.part[part][scene.number]
+        return cross_entropy(self._logits(model, encoded, scene)[here], scene.label[here])
+
+    def _subgraphs(self, part: str, count: int) -> GraphBatch:
+        """About ``count`` subgraphs of explanation size that start at nodes of a part of the split."""
+        sizes = self.dataset.sizes
+        starts = self.adjacency.targets[self.dataset.splits[part].numpy()]
+        return forest_fire(
+            self.adjacency, sizes, -(-count // len(sizes)), seed=self.seed.child("subgraphs", part), starts=starts
+        )[0]
+
+    def _full_graph(self) -> Scene:
+        data, schema = self.dataset.data, self.dataset.schema
+        label = torch.from_numpy(self.adjacency.label[self.adjacency.targets])
+        number, start = torch.arange(len(label)), torch.zeros(len(label), dtype=torch.bool)
+        if isinstance(data, HeteroData):
+            return Scene(None, data.edge_index_dict, None, label, number, start)
+        scored = torch.from_numpy(self.adjacency.node_type == schema.target_index)
+        return Scene(data.x, data.edge_index, None, label, number, start, scored)
+
+    def _scene(self, graphs: GraphBatch) -> Scene:
+        target = graphs.target_mask
+        start = torch.zeros_like(target)
+        start[:, 0] = True
+        facts = graphs.label[target], graphs.row[target], start[target]
+        if not self.hetero:
+            data = to_disjoint(graphs)
+            return Scene(data.x, data.edge_index, data.batch, *facts, target[graphs.mask])
+        schema = graphs.schema
+        bare = replace(schema, features=tuple(FeatureSpec() for _ in schema.features))
+        data = to_disjoint(replace(graphs, schema=bare, tables={}))
+        rows = {name: graphs.row[graphs.node_type == code] for code, name in enumerate(schema.node_types)}
+        return Scene(rows, data.edge_index_dict, data.batch_dict, *facts)
+
+
+def _tables(dataset: Dataset) -> dict[str, Tensor]:
+    """Features of all nodes by type, sparse where that is cheaper."""
+    tables = {}
+    for name in dataset.schema.node_types:
+        store = dataset.data[name]  # type: ignore[index]
+        x = store.x if "x" in store else torch.zeros(int(store.num_nodes), 0)
+        dense = x.to_dense().float() if x.layout is not torch.strided else x.float()
+        if dense.numel() and dense.count_nonzero() < SPARSE * dense.numel():
+            with warnings.catch_warnings():  # "CSR support is in beta"
+                warnings.simplefilter("ignore", UserWarning)
+                dense = dense.to_sparse_csr()
+        tables[name] = dense
+    return tables
+
+
+class GraphTask:
+    """Graph classification on graphs of their own."""
+
+    def __init__(self, dataset: Dataset, chosen: Recipe, seed: Seed) -> None:
+        graphs = from_pyg(dataset.data, dataset.schema)
+        self.parts = {name: graphs[index] for name, index in dataset.splits.items()}
+        self.step, self.order = chosen.graphs, seed.child("order").torch()
+
+    def losses(self, model: nn.Module) -> Iterator[Tensor]:
+        graphs = self.parts["train"]
+        for some in torch.randperm(len(graphs), generator=self.order).split(self.step):
+            yield cross_entropy(*self._scored(model, graphs[some]))
+
+    @torch.no_grad()
+    def validate(self, model: nn.Module) -> tuple[float, float]:
+        logits, label = self._scored(model, self.parts["val"])
+        return _accuracy(logits, label), -float(cross_entropy(logits, label))
+
+    @torch.no_grad()
+    def report(self, model: nn.Module) -> dict[str, dict[str, float]]:
+        return {"full": {name: _accuracy(*self._scored(model, graphs)) for name, graphs in self.parts.items()}}
+
+    def _scored(self, model: nn.Module, graphs: GraphBatch) -> tuple[Tensor, Tensor]:
+        data = to_disjoint(graphs)
+        return model(data.x, data.edge_index, data.batch), graphs.graph_label
+
+
+def _accuracy(logits: Tensor, label: Tensor, here: Tensor | slice = slice(None)) -> float:
+    return round(float((logits[here].argmax(1) == label[here]).double().mean()), 6)

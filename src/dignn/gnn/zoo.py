@@ -1,0 +1,185 @@
+"""Which model is trained on which data set, and how.
+
+Every data set has two forms. ``paper`` is the model as the paper describes it (its appendix "Hyperparameters");
+``strong`` is what we recommend to explain: right on the whole data, and still right on graphs as small as
+explanations. ``docs/models.md`` has the measurements.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from dignn.data.base import Dataset
+from dignn.errors import DignnError
+from dignn.schema import FeatureKind, Layout, Schema
+
+Form = Literal["strong", "paper"]
+FORMS: tuple[Form, ...] = get_args(Form)
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """A model in evaluation mode and its card: what it is, how it was made, how well it does, as JSON values."""
+
+    model: nn.Module
+    card: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is made.
+
+    Args:
+        architecture: a name in :data:`dignn.gnn.models.ARCHITECTURES`.
+        arguments: constructor arguments that the schema does not tell.
+        learning_rate, weight_decay: of Adam.
+        epochs: at most; one step on the full graph, or one pass over all graphs.
+        patience: epochs without improvement on the validation set after which training stops.
+        clip: largest gradient norm, or None.
+        subgraphs: (node classification) small subgraphs in every step, beside the full graph; 0 for none.
+        graphs: (graph classification) graphs in a step.
+        cut: (graph classification) also train on graphs cut down to one motif, where the truth is known.
+        constant: node types whose features the model does not look at.
+        unit_rows: whether rows of word features are scaled to length 1.
+    """
+
+    architecture: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+    learning_rate: float = 0.005
+    weight_decay: float = 0.0
+    epochs: int = 1000
+    patience: int = 100
+    clip: float | None = None
+    subgraphs: int = 0
+    graphs: int = 128
+    cut: bool = False
+    constant: tuple[str, ...] = ()
+    unit_rows: bool = False
+
+
+_SAGE = Recipe("HeteroSAGE", {"hidden": 64, "layers": 2}, learning_rate=0.005, weight_decay=0.001)
+_HAN = Recipe("HAN", {"hidden": 128, "heads": 8, "dropout": 0.6}, learning_rate=0.005, weight_decay=0.001)
+_GCN = Recipe("GCN", {"hidden": 64, "dropout": 0.5}, learning_rate=0.005)
+_GCN_GRAPHS = replace(_GCN, arguments=_GCN.arguments | {"pooling": "mean"})
+
+_SAGE_STRONG = replace(
+    _SAGE,
+    arguments=_SAGE.arguments | {"dropout": 0.5},
+    learning_rate=0.01,
+    weight_decay=5e-4,
+    clip=2.0,
+    subgraphs=128,
+    unit_rows=True,
+)
+_MOTIF = Recipe("MotifGNN", {"hidden": 32}, learning_rate=0.005, clip=2.0, subgraphs=128)
+_MOTIF_GRAPHS = replace(_MOTIF, arguments=_MOTIF.arguments | {"pooling": "mean"}, graphs=32)
+
+# The defaults of a form, by task; what a data set does otherwise is in RECIPES.
+DEFAULTS: dict[Form, dict[str, Recipe]] = {
+    "paper": {"hetero": _SAGE, "nodes": _GCN, "graphs": _GCN_GRAPHS},
+    "strong": {"hetero": _SAGE_STRONG, "nodes": _MOTIF, "graphs": _MOTIF_GRAPHS},
+}
+
+_MUTAG = replace(_GCN_GRAPHS, arguments=_GCN_GRAPHS.arguments | {"dropout": 0.3}, learning_rate=0.0005)
+
+RECIPES: dict[Form, dict[str, Recipe]] = {
+    "paper": {
+        "dblp": replace(_SAGE, constant=("conference",)),
+        "imdb": _HAN,
+        "mutag": _MUTAG,
+        "mutag-untyped": _MUTAG,
+    },
+    "strong": {
+        "imdb": replace(
+            _HAN,
+            arguments=_HAN.arguments | {"feature_dropout": 0.6, "own": True},
+            clip=2.0,
+            subgraphs=128,
+            unit_rows=True,
+        ),
+        "ba-3motif": replace(_MOTIF_GRAPHS, arguments=_MOTIF.arguments | {"pooling": "sum"}, graphs=128, cut=True),
+    },
+}
+
+
+def recipe(dataset: Dataset, form: Form = "strong") -> Recipe:
+    """The recipe for a data set; data sets without one of their own get that of their kind of task.
+
+    Raises:
+        DignnError: if the form is unknown, or the task is one that no model here can do.
+    """
+    if form not in FORMS:
+        raise DignnError(f"Unknown form '{form}'; choose from {', '.join(FORMS)}")
+    return RECIPES[form].get(dataset.name) or DEFAULTS[form][_kind(dataset.schema)]
+
+
+def _kind(schema: Schema) -> str:
+    if schema.layout is Layout.HETERO and schema.target is None:
+        raise DignnError(
+            "No model here classifies heterogeneous graphs as a whole; train your own and pass it to DiGNNExplainer"
+        )
+    if schema.layout is Layout.HETERO:
+        return "hetero"
+    return "graphs" if schema.target is None else "nodes"
+
+
+def arguments(recipe: Recipe, schema: Schema) -> dict[str, Any]:
+    """All constructor arguments of a recipe's model on data of this schema, as JSON values."""
+    given = {"classes": schema.num_classes} | recipe.arguments
+    if schema.layout is Layout.HOMOGENEOUS:
+        width = len(schema.node_types) if schema.type_in_x else schema.features[0].width
+        if not width:
+            raise DignnError("The graphs have no node features x; give every node a constant one, such as 1")
+        return {"in_channels": width} | given
+    words = [name for name in schema.node_types if schema.spec(name).kind in (FeatureKind.BINARY, FeatureKind.COUNT)]
+    return {
+        "widths": {name: schema.spec(name).width for name in schema.node_types},
+        "edge_types": [list(edge_type) for edge_type in schema.edge_types],
+        "target": schema.target,
+        "unit_rows": words if recipe.unit_rows else [],
+        "constant": list(recipe.constant),
+    } | given
+
+
+# -- fingerprints -------------------------------------------------------------------------------------
+
+
+def schema_fingerprint(schema: Schema) -> str:
+    """16 hexadecimal digits that tell schemas apart."""
+    return hashlib.sha256(schema.to_json().encode()).hexdigest()[:16]
+
+
+def data_fingerprint(dataset: Dataset) -> str:
+    """16 hexadecimal digits that tell the graphs, labels and splits of data sets apart.
+
+    All edges, labels and splits count, and of the features the first rows and the column sums.
+    """
+    digest = hashlib.sha256()
+    graphs = dataset.data if isinstance(dataset.data, list) else [dataset.data]
+    for graph in graphs:
+        for store in graph.stores:
+            for name, value in sorted(_tensors(store).items()):
+                digest.update(f"{getattr(store, '_key', None)} {name} {tuple(value.shape)}".encode())
+                _update(digest, value)
+    for part, index in sorted(dataset.splits.items()):
+        digest.update(part.encode())
+        _update(digest, index)
+    return digest.hexdigest()[:16]
+
+
+def _tensors(store: Any) -> dict[str, Tensor]:
+    found = {name: store.get(name) for name in ("edge_index", "y", "x")}
+    return {name: torch.as_tensor(value) for name, value in found.items() if value is not None}
+
+
+def _update(digest: Any, value: Tensor) -> None:
+    if value.is_floating_point():
+        dense = value if value.layout is torch.strided else value.to_dense()
+        digest.update(dense[:8].contiguous().numpy().tobytes())
+        value = dense.double().sum(0)
+    digest.update(value.contiguous().numpy().tobytes())

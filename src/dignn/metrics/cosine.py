@@ -1,0 +1,22 @@
+"""Mean pairwise cosine of feature rows (Table 2 of the paper)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def mean_cosine(generated: Tensor, real: Tensor) -> float | None:
+    """Mean of all cosines between rows of ``generated`` (m, d) and ``real`` (n, d); a zero row gives 0.
+
+    The mean over all pairs is the dot product of the two mean unit rows. None if a table is empty.
+    """
+    if not len(generated) or not len(real):
+        return None
+    return float(_mean_unit_row(generated) @ _mean_unit_row(real))
+
+
+def _mean_unit_row(rows: Tensor) -> Tensor:
+    rows = rows.double()
+    norm = rows.norm(dim=1, keepdim=True)
+    return torch.where(norm > 0, rows / norm.clamp_min(1e-300), torch.zeros_like(rows)).mean(0)

@@ -1,0 +1,121 @@
+"""All metrics of a run in the shape of ``metrics.json``: paper layer, sound layer, floor and controls.
+
+A value that does not apply, or that this version does not measure yet, is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from dignn.batch import GraphBatch
+from dignn.convert import to_networkx
+from dignn.gnn.adapter import Scores
+from dignn.metrics.cosine import mean_cosine
+from dignn.metrics.mmd import METRICS, mmd
+from dignn.schema import Schema
+from dignn.selection import select_highest
+
+# Graphs per class, and real graphs, that the paper's MMD compares.
+PAPER_GRAPHS = 50
+
+
+def measure(
+    candidates: GraphBatch,
+    scores: Scores,
+    validity: dict[str, int],
+    train: GraphBatch,
+    held_out: GraphBatch,
+    held_out_scores: Scores,
+) -> dict[str, Any]:
+    """Measures valid candidates against real graphs.
+
+    Args:
+        candidates, scores: the valid candidates and what the model says of them.
+        validity: counts of :meth:`dignn.validity.Validity.counts`.
+        train: real graphs that the generators learned from.
+        held_out, held_out_scores: real graphs that they never saw, and what the model says of those.
+    """
+    return {
+        "paper": {
+            "mmd": _class_mmd(candidates, scores, train),
+            "cosine": _class_cosine(candidates, train),
+            "pf": predictive_faithfulness(scores),
+            "gf": None,
+        },
+        "sound": _sound(
+            validity["valid"] / validity["generated"] if validity["generated"] else None,
+            _set_mmd(candidates, held_out, "sound"),
+        ),
+        "floor": {
+            "paper": {
+                "mmd": _set_mmd(train[:PAPER_GRAPHS], held_out[:PAPER_GRAPHS], "paper"),
+                "cosine": _class_cosine(held_out, train),
+                "pf": predictive_faithfulness(held_out_scores),
+                "gf": None,
+            },
+            "sound": _sound(1.0, _set_mmd(train, held_out, "sound")),
+        },
+        "control": {},
+    }
+
+
+def predictive_faithfulness(scores: Scores) -> float | None:
+    """PF: the mean over classes of the highest probability that any candidate gets."""
+    if not len(scores.graph):
+        return None
+    return float(scores.probability.max(0).values.mean())
+
+
+def _class_mmd(candidates: GraphBatch, scores: Scores, real: GraphBatch) -> dict[str, float | None]:
+    """Mean over classes of the MMD between the best distinct candidates of a class and real graphs."""
+    chosen = select_highest(candidates, scores, PAPER_GRAPHS)
+    reference = _undirected(real[_spread(len(real), PAPER_GRAPHS)])
+    sets = [_undirected(candidates[[choice.graph for choice in several]]) for several in chosen if several]
+    return {
+        name: _mean([mmd(graphs, reference, metric, real.schema.node_types) for graphs in sets])
+        for name, metric in METRICS["paper"].items()
+    }
+
+
+def _set_mmd(one: GraphBatch, other: GraphBatch, layer: str) -> dict[str, float | None]:
+    graphs, reference = (_undirected(batch[_spread(len(batch), 400)]) for batch in (one, other))
+    return {name: mmd(graphs, reference, metric, one.schema.node_types) for name, metric in METRICS[layer].items()}
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """At most ``most`` numbers below ``count``, evenly spread: batches are ordered by size."""
+    return np.unique(np.linspace(0, max(count - 1, 0), min(count, most)).astype(int)).tolist() if count else []
+
+
+def _undirected(batch: GraphBatch) -> list[nx.Graph]:
+    return [nx.Graph(to_networkx(batch.without_features(), number)) for number in range(len(batch))]
+
+
+def _class_cosine(generated: GraphBatch, real: GraphBatch) -> float | None:
+    """Mean over classes of the mean cosine between target rows of that class; None without target features."""
+    schema: Schema = generated.schema
+    if schema.target is None or not schema.spec(schema.target).generated:
+        return None
+    rows = [batch.features(schema.target) for batch in (generated, real)]
+    labels = [batch.label[batch.target_mask] for batch in (generated, real)]
+    return _mean([mean_cosine(rows[0][labels[0] == c], rows[1][labels[1] == c]) for c in range(schema.num_classes)])
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _sound(graph_yield: float | None, set_mmd: dict[str, float | None]) -> dict[str, Any]:
+    features = dict.fromkeys(("column_error", "pair_error", "row_density", "c2st", "memorisation"))
+    return {
+        "yield": graph_yield,
+        "mmd": set_mmd,
+        "features": {**features, "by_type": None},
+        "graphs": dict.fromkeys(("novelty", "uniqueness", "c2st")),
+        **dict.fromkeys(("typed_gf", "contrast", "pf_in_distribution", "coverage", "planted")),
+    }

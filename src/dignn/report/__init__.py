@@ -1,0 +1,1 @@
+"""What people see: drawings of explanation graphs and the report page."""

@@ -1,0 +1,9 @@
+"""Step 1: generators of typed graph structure, found by name in :data:`STRUCTURE_GENERATORS`.
+
+To add a method, write a file with a class that follows :class:`StructureGenerator` and register it.
+"""
+
+from dignn.structure.base import STRUCTURE_GENERATORS, StructureGenerator
+from dignn.structure.bootstrap import BootstrapStructure
+
+__all__ = ["STRUCTURE_GENERATORS", "BootstrapStructure", "StructureGenerator"]
