@@ -108,11 +108,11 @@ def datasets() -> None:
     """
     from dignn.data import DATASETS
 
-    rows = []
     for info in DATASETS.values():
-        here = "generated" if info.local is None else "yes" if info.available else "no"
-        rows.append((info.name, info.summary, info.task, info.size, here, info.source, info.licence))
-    table(("name", "what it is", "task", "size", "here", "how to get it", "licence"), rows)
+        here = "generated, always here" if info.local is None else "here" if info.available else "not here"
+        out.print(f"[bold]{info.name}[/bold]  ({here})")
+        for line in (info.summary, f"{info.task}; {info.size}", f"from: {info.source}", f"licence: {info.licence}"):
+            out.print(f"    {line}", soft_wrap=True)
 
 
 def _explain(

@@ -1,4 +1,4 @@
-"""What the command line shows: progress, tables, messages. Results go to standard output, the rest to standard error."""
+"""What the command line shows: results on standard output; progress and messages on standard error."""
 
 from __future__ import annotations
 

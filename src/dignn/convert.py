@@ -167,7 +167,8 @@ def _arcs(batch: GraphBatch, relation: int) -> tuple[Tensor, Tensor, Tensor]:
     cells = batch.edge == relation
     if source != target:  # stored both ways; the types tell which is forward
         cells = cells & (batch.node_type == source)[:, :, None]
-    return cells.nonzero(as_tuple=True)
+    graph, u, v = cells.nonzero(as_tuple=True)
+    return graph, u, v
 
 
 # -- networkx -----------------------------------------------------------------------------------------

@@ -89,15 +89,19 @@ class Explainer(ABC):
         self.adapter = GNNAdapter(model, self.schema, forward=forward, return_type=return_type)
         self.data = Adjacency.build(data, self.schema)
         self._graphs = None if self.schema.target is not None else from_pyg(data, self.schema)
+        self.prepare()
+        with single_thread():
+            self.adapter.check(self._trial_graphs())
         identity = {"explainer": self.name, "seed": seed, "config": _plain(asdict(config)), **(about or {})}
         self.run = Run(folder, identity, {"versions": _versions()}, progress)
-        if self.run.folder is not None:
-            write_text(self.run.folder / "schema.json", self.schema.to_json())
         self.about = identity
         self.train: GraphBatch | None = None
         self.held_out: GraphBatch | None = None
 
     # -- what a subclass provides ---------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Builds what :meth:`learn` trains; a setting that does not exist is refused here, before any work."""
 
     @abstractmethod
     def learn(self, train: GraphBatch) -> None:
@@ -110,11 +114,12 @@ class Explainer(ABC):
     # -- the way --------------------------------------------------------------------------------------
 
     def fit(self) -> Explainer:
-        """Samples real graphs, tries the model on some, and makes the candidates (steps 1 and 2)."""
+        """Samples real graphs, learns from them and makes the candidates (steps 1 and 2)."""
         with single_thread():
             self.train, self.held_out = self._real_graphs()
-            with self.run.stage("GS"):
-                self.adapter.check(self.train[:: max(1, len(self.train) // TRIAL_GRAPHS)][:TRIAL_GRAPHS])
+            self.run.claim()
+            if self.run.folder is not None:
+                write_text(self.run.folder / "schema.json", self.schema.to_json())
             self._candidates = self.run.artifact(
                 "candidates.safetensors", self._make_candidates, GraphBatch.save, GraphBatch.load
             )
@@ -149,6 +154,16 @@ class Explainer(ABC):
 
     # -- steps ----------------------------------------------------------------------------------------
 
+    def _trial_graphs(self) -> GraphBatch:
+        if self._graphs is not None:
+            return self._graphs[:TRIAL_GRAPHS]
+        sizes = (min(self._sizes), max(self._sizes))
+        return forest_fire(self.data, sizes, TRIAL_GRAPHS // 2, seed=self.seed.child("trial"))[0]
+
+    @property
+    def _sizes(self) -> tuple[int, ...]:
+        return self.config.sizes if self.config.sizes is not None else DEFAULT_SIZES
+
     def _real_graphs(self) -> tuple[GraphBatch, GraphBatch]:
         """Real graphs to learn from and real graphs to measure against, shuffled within each size."""
         with self.run.stage("FFS"):
@@ -162,8 +177,7 @@ class Explainer(ABC):
         return graphs[order[~held_out]], graphs[order[held_out]]
 
     def _sampled(self) -> GraphBatch:
-        sizes = self.config.sizes if self.config.sizes is not None else DEFAULT_SIZES
-        graphs, _ = forest_fire(self.data, sizes, self.config.subgraphs_per_size, seed=self.seed.child("FFS"))
+        graphs, _ = forest_fire(self.data, self._sizes, self.config.subgraphs_per_size, seed=self.seed.child("FFS"))
         return graphs
 
     def _own(self, graphs: GraphBatch) -> GraphBatch:
@@ -227,9 +241,11 @@ class DiGNNExplainer(Explainer):
 
     name = "dignnexplainer"
 
-    def learn(self, train: GraphBatch) -> None:
+    def prepare(self) -> None:
         self._structure = STRUCTURE_GENERATORS[self.config.structure]()
         self._bank = FeatureBank(self.schema, self.config.features)
+
+    def learn(self, train: GraphBatch) -> None:
         with self.run.stage("GGT") as tick:
             self._structure.fit(train, seed=self.seed.child("GGT"), tick=tick)
         with self.run.stage("NFGT") as tick:

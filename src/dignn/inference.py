@@ -45,10 +45,11 @@ def infer_schema(
         edge_names: for ``Data`` whose ``edge_attr`` is a one-hot relation: the names of the relations.
     """
     single = isinstance(data, (Data, HeteroData))
+    choices = data.node_types if isinstance(data, HeteroData) else list(type_names or ())
+    if single and choices and target is None:
+        raise SchemaError(f"Say which node type is classified: target= one of {', '.join(choices)}")
     if isinstance(data, Data) and target is None:
         target = HOMOGENEOUS_TYPE
-    if isinstance(data, HeteroData) and target is None:
-        raise SchemaError(f"Say which node type is classified: target= one of {', '.join(data.node_types)}")
     if not single and target is not None:
         raise SchemaError("A list of graphs is classified as graphs; give one graph, or no target")
     view = view_of(
@@ -93,12 +94,16 @@ def infer_features(
     names: Sequence[str] | None = None,
 ) -> FeatureSpec:
     """The spec of one feature matrix (n, d); None for a type without features."""
+    options: dict[str, Any] = {"names": None if names is None else tuple(names)}
+    said = None if kind is None else _kind(kind)
     if x is None or x.size(1) == 0:
-        return FeatureSpec()
+        if said not in (None, FeatureKind.NONE):
+            raise SchemaError(f"Node type '{node_type}' is said to be {said.value}, but it has no x")
+        return FeatureSpec(**options)
     width = x.size(1)
     guess = _guess_kind(x)
-    chosen = guess if kind is None else FeatureKind(kind)
-    options: dict[str, Any] = {"kind": chosen, "width": width, "names": None if names is None else tuple(names)}
+    chosen = guess if said is None else said
+    options |= {"kind": chosen, "width": width}
     whole = guess in (FeatureKind.BINARY, FeatureKind.COUNT, FeatureKind.IDENTITY) or _whole_numbers(x)
     if chosen is FeatureKind.NONE:
         if len(x) and not bool((x == x[0]).all()):
@@ -118,6 +123,14 @@ def infer_features(
         top = x.max(0).values if len(x) else torch.zeros(width)
         options["levels"] = tuple(int(value) + 1 for value in top.tolist())
     return FeatureSpec(**options)
+
+
+def _kind(name: FeatureKind | str) -> FeatureKind:
+    try:
+        return FeatureKind(name)
+    except ValueError:
+        known = ", ".join(kind.value for kind in FeatureKind)
+        raise SchemaError(f"'{name}' is not a kind of features; choose from {known}") from None
 
 
 def _guess_kind(x: Tensor) -> FeatureKind:

@@ -35,9 +35,9 @@ class Registry(Mapping[str, Item]):
     def __getitem__(self, name: str) -> Item:
         if name in self._items:
             return self._items[name]
-        near = difflib.get_close_matches(name, self._items, n=1)
-        guess = f"; did you mean '{near[0]}'?" if near else ";"
-        raise DignnError(f"There is no {self.kind} called '{name}'{guess} Known: {', '.join(self._items)}")
+        near = difflib.get_close_matches(name.lower(), self._items, n=1)
+        guess = f" (did you mean '{near[0]}'?)" if near else ""
+        raise DignnError(f"There is no {self.kind} called '{name}'{guess}; choose from {', '.join(self._items)}")
 
     def __contains__(self, name: object) -> bool:
         return name in self._items

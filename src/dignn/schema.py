@@ -100,6 +100,8 @@ class Relation:
             raise SchemaError(f"Relation {self.label} joins two types, which already give its orientation")
         if not self.directed and self.source == self.target and self.reverse not in (None, self.name):
             raise SchemaError(f"Relation {self.label} is undirected inside one type, so it is its own reverse")
+        if self.directed and self.reverse == self.name:
+            raise SchemaError(f"Relation {self.label} is directed, so it cannot be its own reverse; name the other one")
 
     @property
     def label(self) -> str:
@@ -162,19 +164,18 @@ class Schema:
             for end in (relation.source, relation.target):
                 if end not in self.node_types:
                     raise SchemaError(f"Relation {relation.label} names the unknown node type '{end}'")
-        edge_types = [relation.edge_type for relation in self.relations]
-        if len(set(edge_types)) != len(edge_types):
-            raise SchemaError(f"Relations must be distinct; found {edge_types}")
+        if len(set(self.edge_types)) != len(self.edge_types):
+            raise SchemaError(f"Relations must be distinct, also in reverse; found {list(self.edge_types)}")
         if self.target is not None and self.target not in self.node_types:
             raise SchemaError(f"Target '{self.target}' is not a node type; choose from {', '.join(self.node_types)}")
         if len(self.classes) < 1:
             raise SchemaError("There are no classes to explain; give labels y")
-        unknown = {relation.name for relation in self.relations} - set(self.edge_attr_names or ())
+        unknown = {name for _, name, _ in self.edge_types} - set(self.edge_attr_names or ())
         if self.edge_attr_names is not None and unknown:
             raise SchemaError(f"edge_attr_names lacks the relation names {sorted(unknown)}; add them")
-        if self.layout is Layout.HOMOGENEOUS and not self.type_in_x:
-            if len({spec.width for spec in self.features}) > 1:
-                raise SchemaError("A homogeneous model needs the same number of feature columns for every node type")
+        plain_x = self.layout is Layout.HOMOGENEOUS and not self.type_in_x
+        if plain_x and len({spec.width for spec in self.features}) > 1:
+            raise SchemaError("A homogeneous model needs the same number of feature columns for every node type")
 
     # -- constructors ---------------------------------------------------------------------------------
 
@@ -280,7 +281,9 @@ class Schema:
                 features=features,
                 **raw,
             )
-        except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+        except SchemaError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise SchemaError(
                 f"This is not the JSON form of a schema ({error!r}); write it with Schema.to_json"
             ) from error

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch_geometric.data import Data, HeteroData
 
 from dignn.errors import SchemaError
-from dignn.schema import EdgeType, Schema
+from dignn.schema import EdgeType, Relation, Schema
 
 log = logging.getLogger(__name__)
 
@@ -102,6 +102,8 @@ class _Part:
 
 
 def _hetero_part(data: HeteroData, target: str | None) -> _Part:
+    if not data.node_types:
+        raise SchemaError("A HeteroData has no node types; set data['...'].x or .num_nodes")
     counts = {}
     for name in data.node_types:
         count = data[name].num_nodes
@@ -111,6 +113,9 @@ def _hetero_part(data: HeteroData, target: str | None) -> _Part:
     offset = dict(zip(counts, np.cumsum([0, *counts.values()]), strict=False))
     edges = {}
     for source, name, destination in data.edge_types:
+        for end in (source, destination):
+            if end not in counts:
+                raise SchemaError(f"Edge type {(source, name, destination)} names the unknown node type '{end}'")
         store = data[source, name, destination]
         if "edge_index" not in store:
             raise SchemaError(f"Edge type {(source, name, destination)} has no edge_index; add it or drop the type")
@@ -125,7 +130,7 @@ def _hetero_part(data: HeteroData, target: str | None) -> _Part:
     return _Part(
         counts=counts,
         node_type=np.repeat(np.arange(len(counts)), list(counts.values())),
-        row=np.concatenate([np.arange(count) for count in counts.values()] or [np.empty(0, np.int64)]),
+        row=np.concatenate([np.arange(count) for count in counts.values()]),
         x={name: _matrix(data[name].get("x"), counts[name], name) for name in counts},
         edges=edges,
         label=label,
@@ -142,11 +147,16 @@ def _homogeneous_part(
     node_type = np.zeros(count, dtype=np.int64)
     if typed:
         node_type = _one_hot_codes(x, len(names), "x", "node type")
+    if data.edge_index is None and "adj_t" in data:
+        raise SchemaError("A graph has its edges in adj_t only; give edge_index")
     edge_index = data.edge_index if data.edge_index is not None else torch.empty(2, 0, dtype=torch.long)
     index = _edge_index(edge_index, count, count, "edge_index")
     code = np.zeros(index.shape[1], dtype=np.int64)
-    if edge_names is not None:
-        attributes = None if data.edge_attr is None else data.edge_attr.reshape(index.shape[1], -1)
+    if edge_names is not None and len(code):
+        attributes = data.edge_attr
+        if attributes is not None and len(attributes) != len(code):
+            raise SchemaError(f"edge_attr has {len(attributes)} rows for {len(code)} edges; give one for each")
+        attributes = None if attributes is None else attributes.reshape(len(code), -1)
         code = _one_hot_codes(attributes, len(edge_names), "edge_attr", "relation")
     edges: dict[EdgeType, np.ndarray] = {}
     relation_names = tuple(edge_names) if edge_names is not None else (HOMOGENEOUS_RELATION,)
@@ -223,7 +233,7 @@ def _matrix(x: Tensor | None, count: int, name: str) -> Tensor | None:
     if not isinstance(x, Tensor):
         raise SchemaError(f"The features of type '{name}' are a {type(x).__name__}; give a tensor")
     dense = x.to_dense() if x.layout is not torch.strided else x
-    dense = dense.reshape(count, -1) if dense.dim() == 1 else dense
+    dense = dense[:, None] if dense.dim() == 1 else dense
     if dense.dim() != 2 or dense.size(0) != count:
         raise SchemaError(
             f"The features of type '{name}' have shape {tuple(x.shape)}; give one row for each of {count} nodes"
@@ -240,6 +250,8 @@ def _edge_index(edge_index: Tensor, sources: int, targets: int, name: str) -> np
         raise SchemaError(
             f"The edges of '{name}' have shape {tuple(edge_index.shape)}; give an edge_index of shape (2, E)"
         )
+    if edge_index.is_floating_point() and edge_index.numel():
+        raise SchemaError(f"The edges of '{name}' are {edge_index.dtype}; give whole numbers")
     index = edge_index.detach().cpu().numpy().astype(np.int64, copy=False)
     if index.size and (index.min() < 0 or index[0].max() >= sources or index[1].max() >= targets):
         raise SchemaError(f"The edges of '{name}' name a node that does not exist; check edge_index against num_nodes")
@@ -257,7 +269,7 @@ def _node_labels(y: Tensor | None, count: int, target: str) -> np.ndarray:
             f"The labels of type '{target}' have shape {tuple(y.shape)} and type {y.dtype}; "
             "give one whole-number class per node"
         )
-    return labels.numpy().astype(np.int64)
+    return _known(labels)
 
 
 def _graph_label(data: Data | HeteroData, number: int) -> np.ndarray:
@@ -267,7 +279,12 @@ def _graph_label(data: Data | HeteroData, number: int) -> np.ndarray:
     values = torch.as_tensor(y).reshape(-1)
     if len(values) != 1 or values.is_floating_point():
         raise SchemaError(f"Graph {number} has the label {y}; give one whole-number class per graph")
-    return values.numpy().astype(np.int64)
+    return _known(values)
+
+
+def _known(labels: Tensor) -> np.ndarray:
+    """Class numbers; -1 for every negative label (PyTorch marks unknown ones with -100)."""
+    return np.maximum(labels.cpu().numpy().astype(np.int64), -1)
 
 
 def _one_hot_codes(matrix: Tensor | None, width: int, field: str, meaning: str) -> np.ndarray:
@@ -297,45 +314,49 @@ class Cells:
 def cells_of(view: View, schema: Schema) -> Cells:
     """The edges of ``view`` as cells of an adjacency.
 
-    Both directions of an edge are filled, except for a directed relation inside one type. Self-loops are
-    dropped. A pair of nodes carries one relation; of several, the first in the schema's order stays. Both
-    kinds of loss are counted in the log. Repeated edges are one edge.
+    Both directions of an edge are filled, except for a directed relation inside one type. Repeated edges are
+    one edge, self-loops are dropped, and a cell holds one relation: an edge is dropped where an earlier relation
+    of the schema has a cell that it needs. Dropped edges are counted in the log.
     """
     size = len(view.node_type)
     known = set(schema.edge_types)
     for edge_type in view.edges:
         if edge_type not in known:
             raise SchemaError(f"Edge type {edge_type} is not in the schema; it knows {sorted(known)}")
-    keys, codes, loops = [], [], 0
+    none = np.empty(0, dtype=np.int64)
+    keys, codes, loops, lost = [none], [none], 0, 0
+    taken: dict[frozenset[str], np.ndarray] = {}  # by the types of the ends: others cannot meet
     for number, relation in enumerate(schema.relations, start=1):
-        index = view.edges.get(relation.edge_type, np.empty((2, 0), dtype=np.int64))
-        reverse = relation.reverse_edge_type
-        if reverse is not None and reverse in view.edges and not relation.symmetric:
-            index = np.concatenate([index, view.edges[reverse][::-1]], axis=1)
-        loop = index[0] == index[1]
-        loops += int(loop.sum())
-        index = index[:, ~loop]
+        key, here = _keys(view, relation)
+        loops += here
+        ends = frozenset((relation.source, relation.target))
+        earlier = taken.get(ends, none)
+        free = ~np.isin(key, earlier)
         if not relation.directed:
-            index = np.concatenate([index, index[::-1]], axis=1)
-        key = np.unique(index[0] * size + index[1])
-        keys.append(key)
-        codes.append(np.full(len(key), number, dtype=np.int64))
-    key = np.concatenate(keys) if keys else np.empty(0, dtype=np.int64)
-    code = np.concatenate(codes) if codes else np.empty(0, dtype=np.int64)
-    order = np.argsort(key, kind="stable")  # relations stay in the schema's order
-    key, code = key[order], code[order]
-    first = np.ones(len(key), dtype=bool)
-    first[1:] = key[1:] != key[:-1]
-    lost = int((~first).sum())
-    source, target, code = key[first] // max(size, 1), key[first] % max(size, 1), code[first]
-    if lost:  # an undirected edge that lost one of its two cells loses the other too
-        mirror = np.searchsorted(key[first], target * size + source)
-        mirror = np.minimum(mirror, len(code) - 1)
-        directed = np.array([False, *(relation.directed for relation in schema.relations)])
-        whole = directed[code] | ((key[first][mirror] == target * size + source) & (code[mirror] == code))
-        lost += int((~whole).sum())
-        source, target, code = source[whole], target[whole], code[whole]
+            free &= ~np.isin(key % max(size, 1) * size + key // max(size, 1), earlier)
+        dropped = int((~free).sum())
+        lost += dropped if relation.directed else dropped // 2
+        taken[ends] = np.concatenate([earlier, key[free]])
+        keys.append(key[free])
+        codes.append(np.full(int(free.sum()), number, dtype=np.int64))
+    if lost:
         log.warning("%d edges join a pair of nodes that an earlier relation joins already; they were dropped", lost)
     if loops:
         log.warning("%d self-loops were dropped", loops)
-    return Cells(source, target, code)
+    key, code = np.concatenate(keys), np.concatenate(codes)
+    order = np.argsort(key)
+    return Cells(key[order] // max(size, 1), key[order] % max(size, 1), code[order])
+
+
+def _keys(view: View, relation: Relation) -> tuple[np.ndarray, int]:
+    """Cells that the edges of a relation fill, as ``source * n + target``, and the number of its self-loops."""
+    size = len(view.node_type)
+    index = view.edges.get(relation.edge_type, np.empty((2, 0), dtype=np.int64))
+    reverse = relation.reverse_edge_type
+    if reverse is not None and reverse in view.edges and not relation.symmetric:
+        index = np.concatenate([index, view.edges[reverse][::-1]], axis=1)
+    if not relation.directed:
+        index = np.concatenate([index, index[::-1]], axis=1)
+    key = np.unique(index[0] * size + index[1])
+    loop = key // max(size, 1) == key % max(size, 1)
+    return key[~loop], int(loop.sum())

@@ -1,4 +1,4 @@
-"""Finding, preparing and downloading raw files: never a write in DIGNN_DATA, one clear sentence when something lacks."""
+"""Finding, preparing, downloading raw files: no write in DIGNN_DATA, one clear sentence when something is missing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Toy:
             raw.parent.mkdir(parents=True)
             raw.write_text("1 2 3")
         if not processed.exists():
-            print("Processing...")
+            print("Processing...")  # noqa: T201
             processed.parent.mkdir(parents=True)
             processed.write_text(str(sum(map(int, raw.read_text().split()))))
         self.sum = int(processed.read_text())
@@ -59,9 +59,9 @@ def put(folder: Path, text: str) -> Path:
 
 
 def test_unknown_name_is_answered_with_the_closest_and_the_list() -> None:
-    with pytest.raises(DignnError, match=r"no data set 'DBPL' \(did you mean 'dblp'\?\); choose from planted, dblp"):
+    with pytest.raises(DignnError, match=r"no data set called 'DBPL' \(did you mean 'dblp'\?\); choose from planted, dblp"):
         load("DBPL")
-    with pytest.raises(DignnError, match=r"no data set 'zzz'; choose from"):
+    with pytest.raises(DignnError, match=r"no data set called 'zzz'; choose from"):
         load("zzz")
 
 
@@ -74,8 +74,10 @@ def test_a_missing_set_says_where_it_was_looked_for_and_what_to_do(name: str, em
     with pytest.raises(DatasetUnavailableError) as caught:
         load(name)
     message = str(caught.value)
-    assert "\n" not in message and ". " not in message
-    assert f"no folder {empty / 'data'}" in message and str(empty / "cache") in message
+    assert "\n" not in message
+    assert ". " not in message
+    assert f"no folder {empty / 'data'}" in message
+    assert str(empty / "cache") in message
     assert ("download=True" in message) == DATASETS[name].downloadable
     assert not list((empty / "cache").iterdir())
 
@@ -94,14 +96,15 @@ def test_without_dignn_data_the_message_says_so(empty: Path, monkeypatch: pytest
 
 def test_a_half_empty_folder_is_described_by_what_it_lacks(empty: Path) -> None:
     (empty / "data" / "TOY" / "raw").mkdir(parents=True)
-    with pytest.raises(DatasetUnavailableError, match="raw lacks numbers.txt"):
+    with pytest.raises(DatasetUnavailableError, match=r"raw lacks numbers\.txt"):
         TOY.find(download=False)
 
 
 def test_generated_sets_need_no_files(empty: Path) -> None:
     for name, info in DATASETS.items():
         if info.local is None:
-            assert info.available and load(name).name == name
+            assert info.available
+            assert load(name).name == name
 
 
 # -- cache --------------------------------------------------------------------------------------------
@@ -193,7 +196,8 @@ def test_a_download_is_announced_and_kept(empty: Path, caplog: pytest.LogCapture
     with caplog.at_level(logging.INFO, logger="dignn"):
         raw = TOY.find(download=True)
     assert "Downloading Toy from https://example.org/toy" in caplog.text
-    assert raw == TOY.cached / "raw" and TOY.local() == raw
+    assert raw == TOY.cached / "raw"
+    assert TOY.local() == raw
     assert TOY.read(raw).sum == 6
     caplog.clear()
     assert TOY.find(download=True) == raw
@@ -211,7 +215,7 @@ def test_a_failed_download_is_one_sentence_and_leaves_nothing(empty: Path) -> No
 
 def test_an_incomplete_download_is_named(empty: Path) -> None:
     wanting = RawSet(name="toy", title="Toy", folder="TOY", files=("numbers.txt", "more.txt"), url="x", open=Toy)
-    with pytest.raises(DatasetUnavailableError, match="incomplete: .*raw lacks more.txt"):
+    with pytest.raises(DatasetUnavailableError, match=r"incomplete: .*raw lacks more\.txt"):
         wanting.find(download=True)
 
 

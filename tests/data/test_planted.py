@@ -65,7 +65,8 @@ def test_statistics(planted: Dataset) -> None:
 
 def test_schema(planted: Dataset) -> None:
     schema = planted.schema
-    assert schema.node_types == ("author", "paper", "term", "venue") and schema.target == "author"
+    assert schema.node_types == ("author", "paper", "term", "venue")
+    assert schema.target == "author"
     assert schema.classes == ("database self-citer", "database duo", "learning self-citer", "learning duo")
     kinds = (FeatureKind.BINARY, FeatureKind.COUNT, FeatureKind.CONTINUOUS, FeatureKind.NONE)
     assert tuple(spec.kind for spec in schema.features) == kinds
@@ -77,7 +78,8 @@ def test_schema(planted: Dataset) -> None:
     }
     for kind in ("author", "paper"):
         names = schema.spec(kind).names
-        assert len(set(names)) == len(names) and all(name.isalpha() for name in names)
+        assert len(set(names)) == len(names)
+        assert all(name.isalpha() for name in names)
     assert Schema.from_json(schema.to_json()) == schema
 
 
@@ -111,7 +113,8 @@ def test_every_author_has_the_motif_of_its_class_and_not_the_other(planted: Data
     assert len(triangle) == len(square) == 400
     assert self_citers(planted) == triangle
     found = duos(planted)
-    assert {a for pair in found for a in pair} == square and len(found) == 200  # each in exactly one duo
+    assert {a for pair in found for a in pair} == square
+    assert len(found) == 200
 
 
 def test_the_motifs_are_what_networkx_finds_around_an_author(planted: Dataset) -> None:
@@ -149,13 +152,16 @@ def test_every_author_has_the_keywords_of_its_class(planted: Dataset) -> None:
     names = planted.schema.spec("author").names
     x, labels = planted.data["author"].x, planted.data["author"].y
     sets = sorted(set(planted.truth.keywords))
-    assert len(sets) == 2 and all(len(words) == 8 for words in sets) and not set(sets[0]) & set(sets[1])
+    assert len(sets) == 2
+    assert all(len(words) == 8 for words in sets)
+    assert not set(sets[0]) & set(sets[1])
     for label, own in enumerate(planted.truth.keywords):
         (other,) = (words for words in sets if words != own)
         rows = x[labels == label]
         own_hits = rows[:, [names.index(word) for word in own]].sum(1)
         other_hits = rows[:, [names.index(word) for word in other]].sum(1)
-        assert own_hits.min() >= 5 and other_hits.max() <= 1
+        assert own_hits.min() >= 5
+        assert other_hits.max() <= 1
         assert 0.75 <= own_hits.mean() / 8 <= 0.9
 
 
@@ -222,8 +228,8 @@ def test_same_seed_same_bits_and_quickly() -> None:
 
 def test_loading_leaves_the_global_generators_alone() -> None:
     torch.manual_seed(0)
-    np.random.seed(0)
-    before = torch.get_rng_state(), np.random.get_state()[1].copy()
+    np.random.seed(0)  # noqa: NPY002
+    before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
     load("planted"), load("ba-shapes")
     assert torch.equal(before[0], torch.get_rng_state())
-    assert np.array_equal(before[1], np.random.get_state()[1])
+    assert np.array_equal(before[1], np.random.get_state()[1])  # noqa: NPY002

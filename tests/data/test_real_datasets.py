@@ -29,7 +29,8 @@ def edge_counts(data: HeteroData) -> dict[tuple[str, str], int]:
 def test_dblp() -> None:
     dataset = load("dblp")
     data, schema = dataset.data, dataset.schema
-    assert schema.node_types == ("author", "paper", "term", "conference") and schema.target == "author"
+    assert schema.node_types == ("author", "paper", "term", "conference")
+    assert schema.target == "author"
     assert {kind: tuple(data[kind].x.shape) for kind in schema.node_types} == {
         "author": (4057, 334),
         "paper": (14328, 4231),
@@ -38,7 +39,8 @@ def test_dblp() -> None:
     }
     edges = edge_counts(data)
     assert (edges["author", "paper"], edges["paper", "term"], edges["paper", "conference"]) == (19645, 85810, 14328)
-    assert len(schema.relations) == 3 and all(relation.reverse == "to" for relation in schema.relations)
+    assert len(schema.relations) == 3
+    assert all(relation.reverse == "to" for relation in schema.relations)
     assert data["author"].y.bincount().tolist() == [1197, 745, 1109, 1006]
     assert split_sizes(dataset) == (400, 400, 3257)
     kinds = [FeatureKind.BINARY, FeatureKind.COUNT, FeatureKind.CONTINUOUS, FeatureKind.IDENTITY]
@@ -55,7 +57,8 @@ def test_dblp_names(dignn_data: Path) -> None:
     if not (dignn_data / "DBLP" / "names_conference.txt").is_file():
         pytest.skip("the text files with names are not beside the raw files")
     assert schema.spec("conference").names[:3] == ("AAAI", "CIKM", "CVPR")
-    assert "mining" in schema.spec("author").names and "clustering" in schema.spec("paper").names
+    assert "mining" in schema.spec("author").names
+    assert "clustering" in schema.spec("paper").names
     assert len(dataset.members["term"]) == 7723
     # The names are in the order of the rows: authors who publish at a conference work in its area.
     venue = schema.spec("conference").names.index("VLDB")
@@ -69,7 +72,8 @@ def test_dblp_names(dignn_data: Path) -> None:
 def test_imdb(dignn_data: Path) -> None:
     dataset = load("imdb")
     data, schema = dataset.data, dataset.schema
-    assert schema.node_types == ("movie", "director", "actor") and schema.target == "movie"
+    assert schema.node_types == ("movie", "director", "actor")
+    assert schema.target == "movie"
     assert {kind: tuple(data[kind].x.shape) for kind in schema.node_types} == {
         "movie": (4278, 3066),
         "director": (2081, 3066),
@@ -103,24 +107,29 @@ def test_mutag() -> None:
     assert sorted(np.bincount(small).tolist()) == [14, 44]
     assert schema.node_types == ("C", "N", "O", "F", "I", "Cl", "Br")
     assert schema.edge_attr_names == ("aromatic", "single", "double", "triple")
-    assert schema.target is None and schema.layout is Layout.HOMOGENEOUS and schema.type_in_x
+    assert schema.target is None
+    assert schema.layout is Layout.HOMOGENEOUS
+    assert schema.type_in_x
     assert all(relation.symmetric for relation in schema.relations if relation.source == relation.target)
-    assert graphs[0].x.size(1) == 7 and graphs[0].edge_attr.size(1) == 4
-    # Chemistry agrees with the names: carbon is most frequent, nitro groups have a double bond N=O, rings exclude halogens.
+    assert graphs[0].x.size(1) == 7
+    assert graphs[0].edge_attr.size(1) == 4
+    # Chemistry agrees with the names: mostly carbon, nitro groups have a double bond N=O, no halogen is in a ring.
     atoms = torch.cat([graph.x for graph in graphs]).sum(0)
     assert int(atoms.argmax()) == 0
-    assert ("N", "double", "O") in schema.edge_types and ("C", "aromatic", "C") in schema.edge_types
-    assert not any(
-        r.name == "aromatic" and {"F", "I", "Cl", "Br"} & {r.source, r.target} for r in schema.relations
-    )
+    assert ("N", "double", "O") in schema.edge_types
+    assert ("C", "aromatic", "C") in schema.edge_types
+    assert not any(r.name == "aromatic" and {"F", "I", "Cl", "Br"} & {r.source, r.target} for r in schema.relations)
 
 
 def test_mutag_untyped_is_the_same_graphs_without_types() -> None:
     typed, bare = load("mutag", seed=3), load("mutag-untyped", seed=3)
-    assert bare.schema.node_types == ("node",) and len(bare.schema.relations) == 1
+    assert bare.schema.node_types == ("node",)
+    assert len(bare.schema.relations) == 1
     for one, other in zip(typed.data, bare.data, strict=True):
-        assert torch.equal(one.edge_index, other.edge_index) and torch.equal(one.y, other.y)
-        assert other.edge_attr is None and torch.equal(other.x, torch.ones(one.num_nodes, 1))
+        assert torch.equal(one.edge_index, other.edge_index)
+        assert torch.equal(one.y, other.y)
+        assert other.edge_attr is None
+        assert torch.equal(other.x, torch.ones(one.num_nodes, 1))
     assert all(torch.equal(typed.splits[part], bare.splits[part]) for part in typed.splits)
 
 
@@ -143,7 +152,8 @@ def test_ba_3motif() -> None:
     assert sum(graph.edge_index.size(1) for graph in graphs) == 2 * 88535
     assert np.bincount([int(graph.y) for graph in graphs]).tolist() == [1000, 1000, 1000]
     assert split_sizes(dataset) == (2200, 400, 400)
-    assert dataset.schema.classes == ("house", "grid (3x3)", "cycle (5)") and dataset.schema.target is None
+    assert dataset.schema.classes == ("house", "grid (3x3)", "cycle (5)")
+    assert dataset.schema.target is None
     sizes = {graph.num_nodes for graph in graphs}
     assert set(dataset.sizes) <= sizes
 
@@ -154,7 +164,8 @@ def test_ba_3motif_graphs_contain_their_motif() -> None:
         pattern = nx.Graph(list(motif.edges))
         members = [graph for graph in dataset.data if int(graph.y) == label][:20]
         for graph in members:
-            assert graph.is_undirected() and torch.equal(graph.x, torch.ones(graph.num_nodes, 1))
+            assert graph.is_undirected()
+            assert torch.equal(graph.x, torch.ones(graph.num_nodes, 1))
             whole = nx.Graph(graph.edge_index.T.tolist())
             assert nx.is_connected(whole)
             assert nx.isomorphism.GraphMatcher(whole, pattern).subgraph_is_monomorphic()

@@ -28,8 +28,11 @@ def graph_of(dataset: Dataset) -> nx.Graph:
 def test_published_counts(name: str, seed: int) -> None:
     dataset = load(name, seed=seed)
     data = dataset.data
-    assert data.num_nodes == NODES[name] and data.y.bincount().tolist() == LABELS[name]
-    assert data.is_undirected() and not data.has_self_loops() and data.is_coalesced()
+    assert data.num_nodes == NODES[name]
+    assert data.y.bincount().tolist() == LABELS[name]
+    assert data.is_undirected()
+    assert not data.has_self_loops()
+    assert data.is_coalesced()
     assert torch.equal(data.x, torch.ones(data.num_nodes, 1))
     edges = data.edge_index.size(1) // 2
     if name == "tree-cycle":  # 930 edges, a second link for about half of 60 cycles, one percent more
@@ -43,8 +46,10 @@ def test_published_counts(name: str, seed: int) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_schema(name: str) -> None:
     schema = load(name).schema
-    assert schema.node_types == ("node",) and schema.target == "node"
-    assert len(schema.relations) == 1 and schema.relations[0].symmetric
+    assert schema.node_types == ("node",)
+    assert schema.target == "node"
+    assert len(schema.relations) == 1
+    assert schema.relations[0].symmetric
     classes = {
         "ba-shapes": ("base", "middle", "bottom", "top"),
         "tree-cycle": ("base", "cycle"),
@@ -67,7 +72,8 @@ def test_every_motif_node_lies_in_a_motif_of_the_right_shape(name: str) -> None:
         copy = graph.subgraph(range(start, start + size))
         assert nx.isomorphism.GraphMatcher(copy, pattern).subgraph_is_monomorphic()
         assert graph.has_edge(start, (start - base) // size * (base // ((len(labels) - base) // size)))
-    assert (labels[:base] == 0).all() and (labels[base:] > 0).all()
+    assert (labels[:base] == 0).all()
+    assert (labels[base:] > 0).all()
 
 
 def test_roles_in_a_house_are_told_by_the_shape() -> None:

@@ -40,7 +40,7 @@ def load(*, seed: int = 0, download: bool = False) -> Dataset:
         graphs = [_graph(arrays, number) for number in range(len(arrays["y"]))]
     except (KeyError, ValueError, IndexError, AttributeError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise DatasetUnavailableError(
-            f"{path} is not BA-3Motif as plain numpy arrays ({error!r}); replace it by one described in docs/datasets.md"
+            f"{path} is not BA-3Motif as plain numpy arrays ({error!r}); put one in its place as docs/datasets.md says"
         ) from error
     classes = MOTIF3_FILES.names(raw, "classes", "graph", len(_CLASSES)) or _CLASSES
     return Dataset(

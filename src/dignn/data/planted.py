@@ -266,7 +266,7 @@ def _titles(topic: np.ndarray, seed: Seed) -> tuple[torch.Tensor, list[str]]:
 
 
 def _term_vectors(seed: Seed) -> torch.Tensor:
-    """Continuous vectors of terms, (T, 12): a centre per topic, four shared directions, and noise."""
+    """Continuous vectors of terms, (T, 12): a centre per topic, four common directions, and noise."""
     rng = seed.numpy()
     centre = rng.normal(size=(len(TOPICS), TERM_COLUMNS))
     directions = rng.normal(size=(4, TERM_COLUMNS))

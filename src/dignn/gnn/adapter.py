@@ -150,9 +150,9 @@ class GNNAdapter:
         return self._select(output, batch, expected)
 
     def _select(self, output: Tensor, batch: GraphBatch, expected: int) -> Tensor:
-        if self.schema.layout is Layout.HOMOGENEOUS and self.schema.target is not None:
-            if len(output) == int(batch.mask.sum()):
-                return output[batch.target_mask[batch.mask]]
+        per_node = self.schema.layout is Layout.HOMOGENEOUS and self.schema.target is not None
+        if per_node and len(output) == int(batch.mask.sum()):
+            return output[batch.target_mask[batch.mask]]
         if len(output) != expected:
             what = "graphs" if self.schema.target is None else f"nodes of type '{self.schema.target}'"
             raise ModelMismatchError(

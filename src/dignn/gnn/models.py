@@ -23,6 +23,7 @@ from dignn.gnn.layers import Encoder, GraphNorm, HANConv, HeteroSAGELayer, SelfM
 from dignn.schema import EdgeType
 
 POOLINGS = ("mean", "sum", "max")
+NORMS: dict[str, type[Any]] = {"graph": GraphNorm, "layer": nn.LayerNorm, "none": nn.Identity}
 
 
 # -- heterogeneous ------------------------------------------------------------------------------------
@@ -103,6 +104,8 @@ class HeteroSAGE(_Heterogeneous):
         hidden: width of every layer.
         layers: GraphSAGE layers.
         dropout: before every layer and before the head, in training.
+        row_dropout: by type, the share of nodes whose features are hidden in training, so that the model learns to
+            read the graph and not to recognise the few nodes it knows the class of.
         unit_rows: types whose feature rows are scaled to length 1.
         constant: types whose features the model does not look at.
     """
@@ -116,6 +119,7 @@ class HeteroSAGE(_Heterogeneous):
         hidden: int = 64,
         layers: int = 2,
         dropout: float = 0.0,
+        row_dropout: Mapping[str, float] | None = None,
         unit_rows: Collection[str] = (),
         constant: Collection[str] = (),
     ) -> None:
@@ -126,7 +130,7 @@ class HeteroSAGE(_Heterogeneous):
             plan.append((sorted(needed), chosen))
             needed = needed | {source for source, _, _ in chosen}
         super().__init__(widths, needed, hidden, unit_rows, constant)
-        self.target, self.dropout = target, dropout
+        self.target, self.dropout, self.row_dropout = target, dropout, dict(row_dropout or {})
         self.layers = nn.ModuleList(HeteroSAGELayer(hidden, hidden, chosen, types) for types, chosen in reversed(plan))
         self.head = nn.Linear(hidden, classes)
 
@@ -136,10 +140,15 @@ class HeteroSAGE(_Heterogeneous):
         edge_index_dict: Mapping[EdgeType, Tensor],
         batch_dict: Mapping[str, Tensor] | None = None,
     ) -> Tensor:
-        h = {name: self._between(x) for name, x in encoded.items()}
+        h = {name: self._between(self._hide(name, x)) for name, x in encoded.items()}
         for layer in self.layers:
             h = {name: self._between(x) for name, x in layer(h, edge_index_dict).items()}
         return self.head(h[self.target])
+
+    def _hide(self, name: str, x: Tensor) -> Tensor:
+        if name not in self.row_dropout:
+            return x
+        return x * nn.functional.dropout(x.new_ones(len(x), 1), self.row_dropout[name], self.training)
 
     def _between(self, x: Tensor) -> Tensor:
         return nn.functional.dropout(x.relu(), self.dropout, self.training)
@@ -215,7 +224,8 @@ class GCN(nn.Module):
         hidden: width of every layer.
         layers: convolutions.
         dropout: before the head, in training.
-        pooling: None to score nodes, else how a graph's nodes are joined: ``mean``, ``sum`` or ``max``.
+        pooling: None to score nodes, else how a graph's nodes are joined: one or more of ``mean``, ``sum`` and
+            ``max``, with ``+`` between them.
     """
 
     def __init__(
@@ -228,9 +238,9 @@ class GCN(nn.Module):
         pooling: str | None = None,
     ) -> None:
         super().__init__()
-        self.dropout, self.pooling = dropout, _known(pooling)
+        self.dropout, self.pooling = dropout, _poolings(pooling)
         self.convs = nn.ModuleList(GCNConv(hidden if i else in_channels, hidden) for i in range(layers))
-        self.head = nn.Linear(hidden, classes)
+        self.head = nn.Linear(hidden * max(1, len(self.pooling)), classes)
 
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
         """Logits of every node (n, classes), or of every graph (graphs, classes)."""
@@ -246,8 +256,7 @@ class MotifGNN(nn.Module):
     apart that make the classes of the synthetic data sets.
 
     Args:
-        in_channels, classes, hidden, layers, dropout: as in :class:`GCN`.
-        pooling: None to score nodes, else one or more of ``mean``, ``sum``, ``max`` joined by ``+``.
+        in_channels, classes, hidden, layers, dropout, pooling: as in :class:`GCN`.
         norm: ``graph`` for GraphNorm, ``layer`` for LayerNorm, ``none``.
     """
 
@@ -262,11 +271,12 @@ class MotifGNN(nn.Module):
         norm: str = "graph",
     ) -> None:
         super().__init__()
-        self.dropout, self.pooling = dropout, _known(pooling)
+        self.dropout, self.pooling = dropout, _poolings(pooling)
         self.convs = nn.ModuleList(SelfMeanSumConv(hidden if i else in_channels, hidden) for i in range(layers))
-        makers: dict[str, Any] = {"graph": GraphNorm, "layer": nn.LayerNorm, "none": nn.Identity}
-        self.norms = nn.ModuleList(makers[norm](hidden) for _ in range(layers))
-        self.head = nn.Linear(layers * hidden * (pooling.count("+") + 1 if pooling else 1), classes)
+        if norm not in NORMS:
+            raise DignnError(f"Unknown norm '{norm}'; choose from {', '.join(NORMS)}")
+        self.norms = nn.ModuleList(NORMS[norm](hidden) for _ in range(layers))
+        self.head = nn.Linear(layers * hidden * max(1, len(self.pooling)), classes)
 
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
         """Logits of every node (n, classes), or of every graph (graphs, classes)."""
@@ -279,19 +289,20 @@ class MotifGNN(nn.Module):
         return self.head(nn.functional.dropout(joined, self.dropout, self.training))
 
 
-def _known(pooling: str | None) -> str | None:
-    unknown = set(pooling.split("+")) - set(POOLINGS) if pooling is not None else set()
+def _poolings(pooling: str | None) -> list[str]:
+    names = pooling.split("+") if pooling is not None else []
+    unknown = set(names) - set(POOLINGS)
     if unknown:
         raise DignnError(f"Unknown pooling {sorted(unknown)}; choose from {', '.join(POOLINGS)}, joined by '+'")
-    return pooling
+    return names
 
 
-def _pool(x: Tensor, batch: Tensor | None, pooling: str | None) -> Tensor:
+def _pool(x: Tensor, batch: Tensor | None, poolings: list[str]) -> Tensor:
     """(n, d) -> (graphs, d times poolings); nodes stay nodes without pooling."""
-    if pooling is None:
+    if not poolings:
         return x
     batch = torch.zeros(len(x), dtype=torch.long, device=x.device) if batch is None else batch
-    return torch.cat([scatter(x, batch, 0, graph_count(batch), reduce=kind) for kind in pooling.split("+")], dim=1)
+    return torch.cat([scatter(x, batch, 0, graph_count(batch), reduce=kind) for kind in poolings], dim=1)
 
 
 ARCHITECTURES: dict[str, type[nn.Module]] = {"HeteroSAGE": HeteroSAGE, "HAN": HAN, "GCN": GCN, "MotifGNN": MotifGNN}

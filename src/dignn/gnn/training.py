@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -23,7 +23,16 @@ from dignn.batch import GraphBatch
 from dignn.convert import from_pyg, to_disjoint
 from dignn.data.base import Dataset
 from dignn.gnn.models import build
-from dignn.gnn.zoo import Form, Recipe, TrainedModel, arguments, data_fingerprint, recipe, schema_fingerprint
+from dignn.gnn.zoo import (
+    Form,
+    Recipe,
+    TrainedModel,
+    arguments,
+    data_fingerprint,
+    one_motif,
+    recipe,
+    schema_fingerprint,
+)
 from dignn.runtime.progress import Tick, silent
 from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import single_thread
@@ -31,6 +40,8 @@ from dignn.sampling import Adjacency, forest_fire
 from dignn.schema import FeatureSpec
 
 log = logging.getLogger(__name__)
+
+Accuracies = Mapping[str, Mapping[str, float | None]]
 
 POOL = 4096  # subgraphs to train on, drawn once
 HELD_OUT = 1200  # subgraphs to validate and to test on
@@ -92,7 +103,7 @@ def train(
 def _fit(model: nn.Module, task: Task, chosen: Recipe, tick: Tick) -> tuple[int, int]:
     """Trains in place and restores the best weights; returns the epochs done and the best of them, from 1."""
     optimizer = torch.optim.Adam(model.parameters(), lr=chosen.learning_rate, weight_decay=chosen.weight_decay)
-    best, best_epoch, epoch = (-1.0, 0.0), 0, 0
+    best, least, best_epoch, improved, epoch = (-1.0, 0.0), float("inf"), 0, 0, 0
     weights = _copy(model)
     for epoch in range(1, chosen.epochs + 1):
         model.train()
@@ -104,9 +115,11 @@ def _fit(model: nn.Module, task: Task, chosen: Recipe, tick: Tick) -> tuple[int,
             optimizer.step()
         score = task.validate(model.eval())
         if score > best:
-            best, best_epoch, weights = score, epoch, _copy(model)
+            best, best_epoch, improved, weights = score, epoch, epoch, _copy(model)
+        if -score[1] < least:  # on a plateau of the accuracy the loss tells whether training goes on
+            least, improved = -score[1], epoch
         tick(epoch, chosen.epochs)
-        if epoch - best_epoch >= chosen.patience:
+        if epoch - improved >= chosen.patience:
             break
     model.load_state_dict(weights)
     model.eval().requires_grad_(True)
@@ -131,7 +144,7 @@ class Task(Protocol):
         """Validation accuracy, and minus the validation loss to break ties."""
         ...
 
-    def report(self, model: nn.Module) -> dict[str, dict[str, float]]:
+    def report(self, model: nn.Module) -> Accuracies:
         """Accuracies for the card."""
         ...
 
@@ -164,8 +177,7 @@ class NodeTask:
     def __init__(self, dataset: Dataset, chosen: Recipe, seed: Seed) -> None:
         self.dataset, self.seed = dataset, seed
         self.adjacency = Adjacency.build(dataset.data, dataset.schema)
-        self.hetero = isinstance(dataset.data, HeteroData)
-        self.tables = _tables(dataset) if self.hetero else None
+        self.tables = _tables(dataset.data) if isinstance(dataset.data, HeteroData) else None
         self.full = self._full_graph()
         self.part = {name: torch.isin(self.full.number, index) for name, index in dataset.splits.items()}  # (n,) each
         self.pool, self.held_out = [], []
@@ -196,8 +208,8 @@ class NodeTask:
         return sum(accuracy) / len(accuracy), -float(sum(loss))
 
     @torch.no_grad()
-    def report(self, model: nn.Module) -> dict[str, dict[str, float]]:
-        """``full``: accuracy by part of the split; ``subgraphs``: on test nodes in subgraphs that started at one."""
+    def report(self, model: nn.Module) -> Accuracies:
+        """``full``: accuracy by part of the split; ``small``: on test nodes in subgraphs that started at one."""
         encoded = self._encode(model)
         logits = self._logits(model, encoded, self.full)
         full = {name: _accuracy(logits, self.full.label, here) for name, here in self.part.items()}
@@ -207,16 +219,16 @@ class NodeTask:
             "start": _accuracy(logits, scene.label, test & scene.start),
             "all": _accuracy(logits, scene.label, test),
         }
-        return {"full": full, "subgraphs": small}
+        return {"full": full, "small": small}
 
     def _encode(self, model: nn.Module) -> Any:
-        return model.encode(self.tables) if self.hetero else None
+        return model.encode(self.tables) if self.tables is not None else None  # type: ignore[operator]
 
     def _logits(self, model: nn.Module, encoded: Any, scene: Scene) -> Tensor:
-        if not self.hetero:
+        if self.tables is None:
             return model(scene.x, scene.edges, scene.batch)[scene.scored]
         rows = encoded if scene.x is None else {name: table[scene.x[name]] for name, table in encoded.items()}
-        return model.classify(rows, scene.edges, scene.batch)
+        return model.classify(rows, scene.edges, scene.batch)  # type: ignore[operator]
 
     def _loss(self, model: nn.Module, encoded: Any, scene: Scene, part: str) -> Tensor:
         here = self.part[part][scene.number]
@@ -236,6 +248,7 @@ class NodeTask:
         number, start = torch.arange(len(label)), torch.zeros(len(label), dtype=torch.bool)
         if isinstance(data, HeteroData):
             return Scene(None, data.edge_index_dict, None, label, number, start)
+        assert not isinstance(data, list)  # nodes of one graph are classified
         scored = torch.from_numpy(self.adjacency.node_type == schema.target_index)
         return Scene(data.x, data.edge_index, None, label, number, start, scored)
 
@@ -244,7 +257,7 @@ class NodeTask:
         start = torch.zeros_like(target)
         start[:, 0] = True
         facts = graphs.label[target], graphs.row[target], start[target]
-        if not self.hetero:
+        if self.tables is None:
             data = to_disjoint(graphs)
             return Scene(data.x, data.edge_index, data.batch, *facts, target[graphs.mask])
         schema = graphs.schema
@@ -254,11 +267,11 @@ class NodeTask:
         return Scene(rows, data.edge_index_dict, data.batch_dict, *facts)
 
 
-def _tables(dataset: Dataset) -> dict[str, Tensor]:
+def _tables(data: HeteroData) -> dict[str, Tensor]:
     """Features of all nodes by type, sparse where that is cheaper."""
     tables = {}
-    for name in dataset.schema.node_types:
-        store = dataset.data[name]  # type: ignore[index]
+    for name in data.node_types:
+        store = data[name]
         x = store.x if "x" in store else torch.zeros(int(store.num_nodes), 0)
         dense = x.to_dense().float() if x.layout is not torch.strided else x.float()
         if dense.numel() and dense.count_nonzero() < SPARSE * dense.numel():
@@ -270,17 +283,23 @@ def _tables(dataset: Dataset) -> dict[str, Tensor]:
 
 
 class GraphTask:
-    """Graph classification on graphs of their own."""
+    """Graph classification on graphs of their own, and on graphs cut down to one motif where the truth is known."""
 
     def __init__(self, dataset: Dataset, chosen: Recipe, seed: Seed) -> None:
         graphs = from_pyg(dataset.data, dataset.schema)
         self.parts = {name: graphs[index] for name, index in dataset.splits.items()}
+        test, truth = self.parts["test"], dataset.truth
+        self.learned = self.parts["train"]
+        self.small = test[torch.isin(test.sizes, torch.tensor(dataset.sizes))]
+        if truth is not None:
+            self.small = one_motif(test, truth)
+            if chosen.cut:
+                self.learned = GraphBatch.cat([self.learned, one_motif(self.learned, truth)])
         self.step, self.order = chosen.graphs, seed.child("order").torch()
 
     def losses(self, model: nn.Module) -> Iterator[Tensor]:
-        graphs = self.parts["train"]
-        for some in torch.randperm(len(graphs), generator=self.order).split(self.step):
-            yield cross_entropy(*self._scored(model, graphs[some]))
+        for some in torch.randperm(len(self.learned), generator=self.order).split(self.step):
+            yield cross_entropy(*self._scored(model, self.learned[some]))
 
     @torch.no_grad()
     def validate(self, model: nn.Module) -> tuple[float, float]:
@@ -288,8 +307,11 @@ class GraphTask:
         return _accuracy(logits, label), -float(cross_entropy(logits, label))
 
     @torch.no_grad()
-    def report(self, model: nn.Module) -> dict[str, dict[str, float]]:
-        return {"full": {name: _accuracy(*self._scored(model, graphs)) for name, graphs in self.parts.items()}}
+    def report(self, model: nn.Module) -> Accuracies:
+        """``full``: by part of the split; ``small``: on test graphs of explanation size."""
+        full = {name: _accuracy(*self._scored(model, graphs)) for name, graphs in self.parts.items()}
+        small = _accuracy(*self._scored(model, self.small)) if len(self.small) else None
+        return {"full": full, "small": {"graphs": small}}
 
     def _scored(self, model: nn.Module, graphs: GraphBatch) -> tuple[Tensor, Tensor]:
         data = to_disjoint(graphs)

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 from dignn.batch import GraphBatch
-from dignn.convert import to_networkx
 from dignn.gnn.adapter import Scores
 from dignn.metrics.cosine import mean_cosine
 from dignn.metrics.mmd import METRICS, mmd
+from dignn.metrics.plain import plain_graphs
 from dignn.schema import Schema
 from dignn.selection import select_highest
 
@@ -73,26 +72,21 @@ def predictive_faithfulness(scores: Scores) -> float | None:
 def _class_mmd(candidates: GraphBatch, scores: Scores, real: GraphBatch) -> dict[str, float | None]:
     """Mean over classes of the MMD between the best distinct candidates of a class and real graphs."""
     chosen = select_highest(candidates, scores, PAPER_GRAPHS)
-    reference = _undirected(real[_spread(len(real), PAPER_GRAPHS)])
-    sets = [_undirected(candidates[[choice.graph for choice in several]]) for several in chosen if several]
+    reference = plain_graphs(real[_spread(len(real), PAPER_GRAPHS)])
+    sets = [plain_graphs(candidates[[choice.graph for choice in several]]) for several in chosen if several]
     return {
-        name: _mean([mmd(graphs, reference, metric, real.schema.node_types) for graphs in sets])
-        for name, metric in METRICS["paper"].items()
+        name: _mean([mmd(graphs, reference, metric) for graphs in sets]) for name, metric in METRICS["paper"].items()
     }
 
 
 def _set_mmd(one: GraphBatch, other: GraphBatch, layer: str) -> dict[str, float | None]:
-    graphs, reference = (_undirected(batch[_spread(len(batch), 400)]) for batch in (one, other))
-    return {name: mmd(graphs, reference, metric, one.schema.node_types) for name, metric in METRICS[layer].items()}
+    graphs, reference = (plain_graphs(batch[_spread(len(batch), 400)]) for batch in (one, other))
+    return {name: mmd(graphs, reference, metric) for name, metric in METRICS[layer].items()}
 
 
 def _spread(count: int, most: int) -> list[int]:
     """At most ``most`` numbers below ``count``, evenly spread: batches are ordered by size."""
     return np.unique(np.linspace(0, max(count - 1, 0), min(count, most)).astype(int)).tolist() if count else []
-
-
-def _undirected(batch: GraphBatch) -> list[nx.Graph]:
-    return [nx.Graph(to_networkx(batch.without_features(), number)) for number in range(len(batch))]
 
 
 def _class_cosine(generated: GraphBatch, real: GraphBatch) -> float | None:

@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 import networkx as nx
+import numpy as np
 
 from dignn.explanation import Explanation
 from dignn.schema import FeatureKind, Schema
@@ -55,15 +56,32 @@ def looks(schema: Schema) -> dict[str, Look]:
 
 
 def layout(explanation: Explanation) -> dict[int, tuple[float, float]]:
-    """Positions in the unit square, the same every time."""
+    """Positions in the unit square such that drawn distances are near path lengths; the same every time."""
     graph = nx.Graph(explanation.to_networkx())
-    if len(graph) == 1:
-        return {next(iter(graph)): (0.5, 0.5)}
-    start = nx.circular_layout(graph)
-    found = nx.kamada_kawai_layout(graph, pos=start) if nx.is_connected(graph) else start
-    low = {axis: min(point[axis] for point in found.values()) for axis in (0, 1)}
-    span = {axis: max(point[axis] for point in found.values()) - low[axis] or 1.0 for axis in (0, 1)}
-    return {node: ((point[0] - low[0]) / span[0], (point[1] - low[1]) / span[1]) for node, point in found.items()}
+    nodes = list(graph)
+    if len(nodes) == 1:
+        return {nodes[0]: (0.5, 0.5)}
+    far = float(len(nodes))  # between components
+    length = dict(nx.all_pairs_shortest_path_length(graph))
+    distance = np.array([[float(length[u].get(v, far)) for v in nodes] for u in nodes])
+    point = _stress_layout(distance)
+    point -= point.min(0)
+    point /= np.where(point.max(0) > 0, point.max(0), 1.0)
+    return {node: (float(x), float(y)) for node, (x, y) in zip(nodes, point, strict=True)}
+
+
+def _stress_layout(distance: np.ndarray, rounds: int = 200) -> np.ndarray:
+    """Stress majorisation with weights 1 / distance^2, from points on a circle.  (n, 2)"""
+    size = len(distance)
+    angle = 2 * np.pi * np.arange(size) / size
+    point = np.stack([np.cos(angle), np.sin(angle)], axis=1) * distance.max() / 2
+    weight = np.divide(1.0, distance**2, out=np.zeros_like(distance), where=distance > 0)
+    inverse = np.linalg.pinv(np.diag(weight.sum(1)) - weight)
+    for _ in range(rounds):
+        drawn = np.linalg.norm(point[:, None] - point[None], axis=2)
+        pull = np.divide(weight * distance, drawn, out=np.zeros_like(drawn), where=drawn > 1e-9)
+        point = inverse @ ((np.diag(pull.sum(1)) - pull) @ point)
+    return point
 
 
 def node_label(explanation: Explanation, node: int) -> str:

@@ -56,8 +56,13 @@ def read_json(path: Path | str) -> Any:
 
 
 def save_tensors(path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    contiguous = {name: tensor.contiguous() for name, tensor in tensors.items()}
-    write_atomically(path, lambda temporary: save_file(contiguous, temporary, metadata=dict(metadata)))
+    apart: dict[str, Tensor] = {}
+    storages: set[int] = set()
+    for name, tensor in tensors.items():  # safetensors takes no two tensors with common memory (tied weights, views)
+        storage = tensor.untyped_storage().data_ptr()
+        apart[name] = (tensor.clone() if storage in storages else tensor).contiguous()
+        storages.add(storage)
+    write_atomically(path, lambda temporary: save_file(apart, temporary, metadata=dict(metadata)))
 
 
 def load_tensors(path: Path | str, expected_format: str) -> tuple[dict[str, Tensor], dict[str, str]]:

@@ -30,14 +30,15 @@ STAGES = {
     "EVAL": "Measuring",
 }
 WALL = "WALL"
+CONFIG = "config.json"
 
 
 class Run:
     """Keeps timings and artifacts.
 
     Args:
-        folder: where artifacts go; None keeps nothing.
-        identity: what the run is of (configuration, data, seed). A folder of another run is refused.
+        folder: where artifacts go; None keeps nothing. Nothing is written there before :meth:`claim`.
+        identity: what the run is of (configuration, data, seed). A folder of another run is refused at once.
         note: what else ``config.json`` should tell (versions, the command); may differ on resuming.
         progress: shows stages.
     """
@@ -52,29 +53,37 @@ class Run:
         self.folder = None if folder is None else Path(folder)
         self.progress = progress if progress is not None else Progress()
         self.timings: dict[str, float] = dict.fromkeys([*STAGES, WALL], 0.0)
+        self._identity, self._note = identity or {}, note or {}
+        self._claimed = False
         if self.folder is not None:
-            self._claim(self.folder, identity or {}, note or {})
+            self._check(self.folder)
             if (self.folder / "timings.json").exists():
                 self.timings |= read_json(self.folder / "timings.json")
         self._before = self.timings[WALL]
         self._started = time.perf_counter()
 
-    @staticmethod
-    def _claim(folder: Path, identity: dict[str, Any], note: dict[str, Any]) -> None:
-        path = folder / "config.json"
+    def _check(self, folder: Path) -> None:
+        """Raises if the folder is not empty and not of this run."""
         if folder.exists() and not folder.is_dir():
             raise RunFolderError(f"{folder} is a file; choose another folder for the run")
-        if not path.exists():
+        if not (folder / CONFIG).exists():
             if folder.exists() and any(folder.iterdir()):
-                raise RunFolderError(f"{folder} holds other files and no config.json; choose an empty or new folder")
-            write_json(path, {**identity, **note})
+                raise RunFolderError(f"{folder} holds other files and no {CONFIG}; choose an empty or new folder")
             return
-        found = read_json(path)
-        for key, value in identity.items():
+        found = read_json(folder / CONFIG)
+        for key, value in self._identity.items():
             if found.get(key) != value:
                 raise RunFolderError(
-                    f"{folder} is a run with {key} {found.get(key)!r}, not {value!r}; choose another folder or delete it"
+                    f"{folder} is a run with {key} {found.get(key)!r}, not {value!r}; "
+                    "choose another folder or delete it"
                 )
+
+    def claim(self) -> None:
+        """Marks the folder as this run's; called when it is sure that there is something to run."""
+        if self.folder is not None and not self._claimed:
+            self._claimed = True
+            if not (self.folder / CONFIG).exists():
+                write_json(self.folder / CONFIG, {**self._identity, **self._note})
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Tick]:
@@ -109,5 +118,5 @@ class Run:
 
     def _note_time(self, now: float) -> None:
         self.timings[WALL] = self._before + now - self._started
-        if self.folder is not None:
+        if self.folder is not None and self._claimed:
             write_json(self.folder / "timings.json", {key: round(value, 4) for key, value in self.timings.items()})

@@ -80,9 +80,7 @@ def forest_fire(
     found: dict[int, int] = {}
     failed: dict[int, int] = {}
     for size in sizes:
-        fires, failures = _fires(
-            adjacency, pool.tolist(), size, per_size, burning_probability, seed.child(size).python()
-        )
+        fires, failures = _fires(adjacency, pool, size, per_size, burning_probability, seed.child(size).python())
         nodes += fires
         found[size], failed[size] = len(fires), failures
         if len(fires) < per_size:
@@ -98,21 +96,21 @@ def forest_fire(
 
 
 def _fires(
-    adjacency: Adjacency, pool: list[int], size: int, count: int, probability: float, rng: random.Random
+    adjacency: Adjacency, pool: np.ndarray, size: int, count: int, probability: float, rng: random.Random
 ) -> tuple[list[list[int]], int]:
     fires: list[list[int]] = []
-    pool = list(pool)
-    failures = 0
-    while len(fires) < count and pool:
-        place = int(rng.random() * len(pool))
-        burned = _burn(adjacency, pool[place], size, probability, rng)
+    left = len(pool)
+    moved: dict[int, int] = {}  # the pool without the starts that failed, without copying it
+    while len(fires) < count and left:
+        place = int(rng.random() * left)
+        start = int(pool[moved.get(place, place)])
+        burned = _burn(adjacency, start, size, probability, rng)
         if len(burned) == size:
             fires.append(burned)
         else:  # a whole component burned: no fire from here can ever reach the size
-            failures += 1
-            pool[place] = pool[-1]
-            pool.pop()
-    return fires, failures
+            left -= 1
+            moved[place] = moved.get(left, left)
+    return fires, len(pool) - left
 
 
 def _burn(adjacency: Adjacency, start: int, size: int, probability: float, rng: random.Random) -> list[int]:

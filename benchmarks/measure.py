@@ -1,0 +1,40 @@
+"""Timing and memory of a piece of work."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+
+def seconds(work: Callable[[], Any], repeat: int = 5) -> float:
+    """Median wall-clock seconds of ``repeat`` runs after one to warm up."""
+    work()
+    taken = []
+    for _ in range(repeat):
+        begin = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - begin)
+    return statistics.median(taken)
+
+
+def peak_memory() -> float:
+    """Largest resident memory of this process so far, GiB."""
+    scale = 1024**3 if platform.system() == "Darwin" else 1024**2  # bytes there, kilobytes elsewhere
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were measured on."""
+    return {
+        "cores": os.cpu_count(),
+        "processor": platform.machine(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+    }

@@ -1,0 +1,148 @@
+"""Artifacts on disk: all or nothing, and damage is named."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import PROPERTY
+
+from dignn.errors import RunFolderError
+from dignn.runtime.files import load_tensors, read_json, save_tensors, write_atomically, write_json, write_text
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+FORMAT = "test.1"
+
+
+def failing_writer(temporary: Path) -> None:
+    temporary.write_text("half of the")
+    raise OSError("disk full")
+
+
+# -- all or nothing -----------------------------------------------------------------------------------
+
+
+def test_a_failing_writer_leaves_the_old_file(tmp_path: Path) -> None:
+    write_text(tmp_path / "a.txt", "old")
+    with pytest.raises(OSError, match="disk full"):
+        write_atomically(tmp_path / "a.txt", failing_writer)
+    assert (tmp_path / "a.txt").read_text() == "old"
+
+
+def test_a_failing_writer_leaves_no_temporary_file(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="disk full"):
+        write_atomically(tmp_path / "a.txt", failing_writer)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_file_appears_only_when_it_is_complete(tmp_path: Path) -> None:
+    path, seen = tmp_path / "a.txt", []
+
+    def write(temporary: Path) -> None:
+        temporary.write_text("whole")
+        seen.append(path.exists())
+
+    write_atomically(path, write)
+    assert seen == [False]
+    assert path.read_text() == "whole"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_folders_are_made(tmp_path: Path) -> None:
+    write_text(tmp_path / "b" / "c" / "a.txt", "text")
+    assert (tmp_path / "b" / "c" / "a.txt").read_text() == "text"
+
+
+def test_files_have_ordinary_permissions(tmp_path: Path) -> None:
+    (tmp_path / "ordinary").touch()
+    write_text(tmp_path / "a.txt", "text")
+    assert os.stat(tmp_path / "a.txt").st_mode == os.stat(tmp_path / "ordinary").st_mode
+
+
+def test_tensors_that_cannot_be_written_leave_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    save_tensors(path, {"a": torch.arange(3)}, {"format": FORMAT})
+    with pytest.raises(Exception, match=r".+"):
+        save_tensors(path, {"a": torch.arange(3)}, {"format": 3})  # type: ignore[dict-item]
+    assert load_tensors(path, FORMAT)[0]["a"].tolist() == [0, 1, 2]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+# -- JSON ---------------------------------------------------------------------------------------------
+
+
+@PROPERTY
+@given(JSON)
+def test_json_round_trip(tmp_path_factory: pytest.TempPathFactory, value: object) -> None:
+    path = tmp_path_factory.getbasetemp() / "value.json"
+    write_json(path, value)
+    assert read_json(path) == value
+
+
+@pytest.mark.parametrize("content", [b"", b'{"a": 1', b"\xff\xfe", b"[1, 2] 3"])
+def test_damaged_json_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(RunFolderError, match=r"a\.json is damaged .*; delete it and run again"):
+        read_json(tmp_path / "a.json")
+
+
+# -- tensors ------------------------------------------------------------------------------------------
+
+
+def test_tensors_round_trip(tmp_path: Path) -> None:
+    tensors = {
+        "whole": torch.arange(6).reshape(2, 3),
+        "transposed": torch.arange(6).reshape(2, 3).T,
+        "expanded": torch.ones(1).expand(4),
+        "empty": torch.empty(0, 5),
+        "flags": torch.tensor([True, False]),
+        "half": torch.tensor([0.1], dtype=torch.float16),
+    }
+    save_tensors(tmp_path / "a.safetensors", tensors, {"format": FORMAT, "note": "ß"})
+    found, metadata = load_tensors(tmp_path / "a.safetensors", FORMAT)
+    assert metadata == {"format": FORMAT, "note": "ß"}
+    assert set(found) == set(tensors)
+    for name, tensor in tensors.items():
+        assert found[name].dtype == tensor.dtype
+        assert torch.equal(found[name], tensor)
+
+
+def test_tensors_that_share_memory_round_trip(tmp_path: Path) -> None:
+    one = torch.arange(4)
+    save_tensors(tmp_path / "a.safetensors", {"one": one, "same": one, "part": one[:2]}, {"format": FORMAT})
+    found, _ = load_tensors(tmp_path / "a.safetensors", FORMAT)
+    assert {name: tensor.tolist() for name, tensor in found.items()} == {
+        "one": [0, 1, 2, 3],
+        "same": [0, 1, 2, 3],
+        "part": [0, 1],
+    }
+
+
+@pytest.mark.parametrize("keep", [0, 1, 7, 20, -1])
+def test_cut_off_tensors_are_named(tmp_path: Path, keep: int) -> None:
+    path = tmp_path / "a.safetensors"
+    save_tensors(path, {"a": torch.arange(100)}, {"format": FORMAT})
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(RunFolderError, match=r"a\.safetensors is damaged .*; delete it and run again"):
+        load_tensors(path, FORMAT)
+
+
+def test_another_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.safetensors").write_text("this is a letter to a friend")
+    with pytest.raises(RunFolderError, match="is damaged"):
+        load_tensors(tmp_path / "a.safetensors", FORMAT)
+
+
+@pytest.mark.parametrize("metadata", [{"format": "other.2"}, {}])
+def test_another_format_is_named(tmp_path: Path, metadata: dict[str, str]) -> None:
+    save_tensors(tmp_path / "a.safetensors", {"a": torch.arange(3)}, metadata)
+    with pytest.raises(RunFolderError, match=f"not '{FORMAT}'"):
+        load_tensors(tmp_path / "a.safetensors", FORMAT)
