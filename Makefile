@@ -33,6 +33,8 @@ test-slow: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+	$(BIN)/python benchmarks/gnn_accuracy.py
+	$(BIN)/python benchmarks/gnn_accuracy.py --table
 
 clean:
 	rm -rf $(VENV) runs .mypy_cache .ruff_cache .pytest_cache

@@ -11,12 +11,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import PROPERTY, arcs_of, batch_of, batches, plain_schema, random_batch, row_of, schemas
 
 from dignn.batch import PADDING, GraphBatch
 from dignn.errors import RunFolderError, SchemaError
 from dignn.runtime.files import save_tensors
 from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
+from strategies import PROPERTY, arcs_of, batch_of, batches, plain_schema, random_batch, row_of, schemas
 
 FIELDS = ("node_type", "edge", "label", "graph_label", "row")
 WRITES = Relation("author", "writes", "paper", "rev_writes")
@@ -136,9 +136,9 @@ def test_features_come_in_order_of_graph_and_position(batch: GraphBatch) -> None
 
 
 def test_constant_features_may_be_written_to() -> None:
-    x = example().features("venue")
-    x += 1
-    assert x.tolist() == [[2.0, 1.5]]
+    x = batch_of(SCHEMA, [2, 2], {}).features("venue")
+    x[0] += 1
+    assert x.tolist() == [[2.0, 1.5], [1.0, 0.5]]
 
 
 def test_features_that_are_not_filled_in_are_named() -> None:

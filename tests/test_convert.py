@@ -10,6 +10,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch_geometric.data import Data, HeteroData
+
+from dignn.batch import GraphBatch
+from dignn.convert import from_networkx, from_pyg, to_disjoint, to_networkx, to_pyg
+from dignn.errors import SchemaError
+from dignn.inference import infer_schema
+from dignn.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
 from strategies import (
     PROPERTY,
     arcs_of,
@@ -23,13 +30,6 @@ from strategies import (
     row_of,
     schemas,
 )
-from torch_geometric.data import Data, HeteroData
-
-from dignn.batch import GraphBatch
-from dignn.convert import from_networkx, from_pyg, to_disjoint, to_networkx, to_pyg
-from dignn.errors import SchemaError
-from dignn.inference import infer_schema
-from dignn.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
 
 CITES = Relation("paper", "cites", "paper", directed=True)
 STORED_TWICE = Relation("paper", "cites", "paper", "cited_by", directed=True)
@@ -39,7 +39,9 @@ HETERO, HOMOGENEOUS = schemas(layout=Layout.HETERO), schemas(layout=Layout.HOMOG
 
 def arcs(data: Data) -> list[tuple]:
     """The arcs of a Data with their attributes, sorted."""
-    names = [()] * data.edge_index.size(1) if data.edge_attr is None else [tuple(line) for line in data.edge_attr.tolist()]
+    names = (
+        [()] * data.edge_index.size(1) if data.edge_attr is None else [tuple(line) for line in data.edge_attr.tolist()]
+    )
     return sorted(zip(*data.edge_index.tolist(), names, strict=True))
 
 
@@ -123,7 +125,7 @@ def test_batch_round_trip_through_data(batch: GraphBatch) -> None:
 def test_batch_round_trip_through_hetero_data_lists_nodes_by_type(batch: GraphBatch) -> None:
     again = from_pyg(to_pyg(batch), batch.schema)
     padded_last = torch.where(batch.mask, batch.node_type, 99)
-    expected = batch.permute(padded_last.argsort(1, stable=True))
+    expected = batch.permute(padded_last.argsort(dim=1, stable=True))
     for name in ("node_type", "edge", "label", "graph_label"):
         assert torch.equal(getattr(again, name), getattr(expected, name))
     for name in batch.schema.node_types:
@@ -314,7 +316,9 @@ def test_networkx_has_the_types_and_arcs(batch: GraphBatch) -> None:
     for number in range(len(batch)):
         graph = to_networkx(batch, number)
         types = nx.get_node_attributes(graph, "type")
-        assert types == {i: batch.schema.node_types[code] for i, code in enumerate(batch.node_type[number]) if code >= 0}
+        assert types == {
+            i: batch.schema.node_types[code] for i, code in enumerate(batch.node_type[number]) if code >= 0
+        }
         joined = {frozenset((u, v)) for _, u, v in arcs_of(batch, number)}
         assert {frozenset(edge) for edge in graph.edges} == joined
 

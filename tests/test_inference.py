@@ -8,12 +8,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import PROPERTY, hetero
 from torch_geometric.data import Data, HeteroData
 
 from dignn.errors import SchemaError
 from dignn.inference import MAX_COUNT, infer_features, infer_schema
 from dignn.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
+from strategies import PROPERTY, hetero
 
 Edges = dict[tuple[str, str, str], list[tuple[int, int]]]
 
@@ -273,7 +273,12 @@ def test_every_edge_type_of_the_data_is_in_the_schema() -> None:
 
 
 def test_classes_are_counted_up_to_the_largest_label() -> None:
-    assert infer_schema(hetero({"a": 3}, y={"a": [0, -1, 3]}), "a").classes == ("class 0", "class 1", "class 2", "class 3")
+    assert infer_schema(hetero({"a": 3}, y={"a": [0, -1, 3]}), "a").classes == (
+        "class 0",
+        "class 1",
+        "class 2",
+        "class 3",
+    )
 
 
 def test_classes_may_be_named_also_those_that_do_not_occur() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from strategies import ODD_NAMES, PROPERTY, plain_schema, schemas
 
 from dignn.errors import SchemaError
 from dignn.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
+from strategies import ODD_NAMES, PROPERTY, plain_schema, schemas
 
 WRITES = Relation("author", "writes", "paper", "rev_writes")
 CITES = Relation("paper", "cites", "paper", "cited_by", directed=True)

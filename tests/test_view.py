@@ -10,12 +10,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import PROPERTY, hetero, plain_schema
 from torch_geometric.data import Data, HeteroData
 
 from dignn.errors import SchemaError
 from dignn.schema import Relation, Schema
 from dignn.view import cells_of, view_for, view_of
+from strategies import PROPERTY, hetero, plain_schema
 
 EDGE = torch.tensor([[0], [1]])
 

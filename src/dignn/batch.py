@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from dignn.errors import SchemaError
+from dignn.errors import RunFolderError, SchemaError
 from dignn.runtime.files import load_tensors, save_tensors
 from dignn.schema import FeatureKind, Schema
 
@@ -91,41 +91,48 @@ class GraphBatch:
         rows = self.row[self.node_type == self.schema.type_index(node_type)]
         if spec.kind is FeatureKind.NONE:
             constant = spec.constant if spec.constant is not None else ()
-            return torch.tensor(constant, dtype=torch.float32).expand(len(rows), spec.width)
+            return torch.tensor(constant, dtype=torch.float32).repeat(len(rows), 1)
+        if not len(rows):
+            return torch.empty(0, spec.width)
         if node_type not in self.tables:
             raise SchemaError(f"The features of '{node_type}' are not filled in yet; use a FeatureBank")
         return self.tables[node_type][rows]
 
     @property
     def filled(self) -> bool:
-        """Whether every type that has features has a table."""
+        """Whether every type that has features and nodes has a table."""
         return all(
-            not spec.generated or name in self.tables
-            for name, spec in zip(self.schema.node_types, self.schema.features, strict=True)
+            not spec.generated or name in self.tables or not (self.node_type == code).any()
+            for code, (name, spec) in enumerate(zip(self.schema.node_types, self.schema.features, strict=True))
         )
 
     def check(self) -> GraphBatch:
         """Raises where the tensors break a promise of this class; returns itself."""
         size = self.node_type.size(1)
+        classes = self.schema.num_classes
         pair = self.mask[:, :, None] & self.mask[:, None, :]
         both = self.edge.transpose(1, 2)
         symmetric = torch.tensor([True, *(not relation.directed for relation in self.schema.relations)])
         allowed = torch.from_numpy(self.schema.allowed)
-        types = self.node_type.clamp(min=0)
-        fits = allowed[types[:, :, None], types[:, None, :], self.edge.clamp(0, len(self.schema.relations))]
+        types = self.node_type.clamp(0, len(self.schema.node_types) - 1)
+        relation = self.edge.clamp(0, len(self.schema.relations))
+        fits = allowed[types[:, :, None], types[:, None, :], relation]
         problems = {
-            "an unknown node type": bool((self.node_type >= len(self.schema.node_types)).any()),
-            "an unknown relation": bool(((self.edge < 0) | (self.edge > len(self.schema.relations))).any()),
+            "an unknown node type": _outside(self.node_type, PADDING, len(self.schema.node_types)),
+            "an unknown relation": _outside(self.edge, 0, len(self.schema.relations) + 1),
             "an edge on padding": bool(((self.edge != 0) & ~pair).any()),
             "a self-loop": bool(self.edge[:, range(size), range(size)].any()),
             "an undirected edge in one direction only": bool(
-                (symmetric[self.edge] & (both != self.edge) & (self.edge > 0)).any()
+                (symmetric[relation] & (both != self.edge) & (self.edge > 0)).any()
             ),
             "a relation between types that the metagraph does not join": bool((~fits & pair).any()),
-            "a label outside the classes": bool(
-                (self.label >= self.schema.num_classes).any() or (self.graph_label >= self.schema.num_classes).any()
-            ),
+            "a label outside the classes": _outside(self.label, PADDING, classes)
+            or _outside(self.graph_label, PADDING, classes),
             "a label on a node that is not of the target type": bool((~self.target_mask & (self.label >= 0)).any()),
+            "a row that its feature table does not have": any(
+                _outside(self.row[self.node_type == self.schema.type_index(name)], 0, len(table))
+                for name, table in self.tables.items()
+            ),
         }
         found = [problem for problem, there in problems.items() if there]
         if found:
@@ -136,9 +143,9 @@ class GraphBatch:
 
     def __getitem__(self, index: int | slice | Sequence[int] | Tensor) -> GraphBatch:
         """Some of the graphs, trimmed to the largest of them."""
-        if isinstance(index, int):
-            index = [index]
-        index = torch.as_tensor(index) if not isinstance(index, slice) else index
+        if not isinstance(index, slice):
+            index = torch.as_tensor(index).reshape(-1)
+            index = index if index.dtype == torch.bool else index.long()
         node_type = self.node_type[index]
         size = int((node_type >= 0).sum(1).max()) if len(node_type) else 0
         occupied = (node_type >= 0).any(0).nonzero()
@@ -211,6 +218,9 @@ class GraphBatch:
             table = _unpack(f"table.{name}", tensors, schema.spec(name).width)
             if table is not None:
                 tables[name] = table
+        missing = {"node_type", "edge", "label", "graph_label", "row"} - set(tensors)
+        if missing:
+            raise RunFolderError(f"{path} is damaged (it lacks {', '.join(sorted(missing))}); delete it and run again")
         return cls(
             schema=schema,
             node_type=tensors["node_type"],
@@ -220,6 +230,10 @@ class GraphBatch:
             row=tensors["row"],
             tables=tables,
         )
+
+
+def _outside(values: Tensor, low: int, end: int) -> bool:
+    return bool(((values < low) | (values >= end)).any())
 
 
 def _pad(tensor: Tensor, size: int, value: int, dims: int = 1) -> Tensor:

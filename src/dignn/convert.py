@@ -17,8 +17,8 @@ from torch_geometric.data import Data, HeteroData
 
 from dignn.batch import PADDING, GraphBatch
 from dignn.errors import SchemaError
-from dignn.schema import Layout, Schema
-from dignn.view import cells_of, view_for
+from dignn.schema import EdgeType, Layout, Schema
+from dignn.view import View, cells_of, view_for
 
 # -- from PyTorch Geometric ---------------------------------------------------------------------------
 
@@ -44,6 +44,11 @@ def from_pyg(graphs: Data | HeteroData | Sequence[Data | HeteroData], schema: Sc
             raise SchemaError(f"Node type '{name}' has {found} feature columns here and {spec.width} in the schema")
         if x is not None and spec.generated:
             tables[name] = x if present else x.new_zeros(0, spec.width)
+    return _from_view(view, schema, code, tables)
+
+
+def _from_view(view: View, schema: Schema, code: np.ndarray, tables: dict[str, Tensor]) -> GraphBatch:
+    """``code`` holds the schema's number of each of the view's types."""
     sizes = np.diff(view.graph_ptr)
     graph = np.repeat(np.arange(len(sizes)), sizes)
     position = np.arange(len(view.node_type)) - view.graph_ptr[graph]
@@ -111,13 +116,9 @@ def _to_hetero(batch: GraphBatch, edge_weight: Tensor | None) -> HeteroData:
     for code, relation in enumerate(schema.relations, start=1):
         graph, u, v = _arcs(batch, code)
         index = torch.stack([number[graph, u], number[graph, v]])
-        reverse = relation.reverse_edge_type
-        two_types = reverse is not None and not relation.symmetric
-        data[relation.edge_type].edge_index = index
-        if two_types:
-            data[reverse].edge_index = index.flip(0)
-        if edge_weight is not None:
-            for edge_type in (relation.edge_type, reverse) if two_types else (relation.edge_type,):
+        for edge_type, pairs in zip(relation.edge_types, (index, index.flip(0)), strict=False):
+            data[edge_type].edge_index = pairs
+            if edge_weight is not None:
                 data[edge_type].edge_weight = edge_weight[graph, u, v]
     if schema.target is None:
         data.y = batch.graph_label
@@ -141,15 +142,12 @@ def _to_homogeneous(batch: GraphBatch, edge_weight: Tensor | None) -> Data:
     for code, relation in enumerate(schema.relations, start=1):
         graph, u, v = _arcs(batch, code)
         index = torch.stack([number[graph, u], number[graph, v]])
-        weight = None if edge_weight is None else edge_weight[graph, u, v]
-        if relation.reverse is not None and not relation.symmetric:
-            index = torch.cat([index, index.flip(0)], dim=1)
-            weight = None if weight is None else weight.repeat(2)
-        pieces.append(index)
-        if weight is not None:
-            weights.append(weight)
-        if schema.edge_attr_names is not None:
-            names.append(torch.full((index.size(1),), schema.edge_attr_names.index(relation.name)))
+        for (_, name, _), pairs in zip(relation.edge_types, (index, index.flip(0)), strict=False):
+            pieces.append(pairs)
+            if edge_weight is not None:
+                weights.append(edge_weight[graph, u, v])
+            if schema.edge_attr_names is not None:
+                names.append(torch.full((pairs.size(1),), schema.edge_attr_names.index(name)))
     index = torch.cat(pieces, dim=1)
     order = torch.argsort(index[0] * max(data.num_nodes, 1) + index[1], stable=True)
     data.edge_index = index[:, order]
@@ -207,46 +205,59 @@ def from_networkx(graphs: nx.Graph | nx.DiGraph | Sequence[nx.Graph | nx.DiGraph
     """Graphs with the attributes that :func:`to_networkx` writes, as one batch.
 
     An edge's ``relation`` may be a number, a name, or missing where the types of its ends allow only one
-    relation. Self-loops are dropped.
+    relation. Features ``x`` are given for all nodes of a type or for none.
     """
     several = [graphs] if isinstance(graphs, nx.Graph) else list(graphs)
-    size = max((len(graph) for graph in several), default=0)
-    node_type = torch.full((len(several), size), PADDING)
-    label, row = node_type.clone(), node_type.clone()
-    edge = torch.zeros(len(several), size, size, dtype=torch.long)
+    view = _networkx_view(several, schema)
+    tables = {name: x for name, x in view.x.items() if x is not None and schema.spec(name).generated}
+    return _from_view(view, schema, np.arange(len(schema.node_types)), tables).check()
+
+
+def _networkx_view(graphs: Sequence[nx.Graph | nx.DiGraph], schema: Schema) -> View:
+    nodes: list[tuple[int, int, int]] = []  # type, row, label
+    edges: dict[EdgeType, list[tuple[int, int]]] = {}
     rows: dict[str, list[list[float]]] = {}
-    for number, graph in enumerate(several):
-        position = {node: i for i, node in enumerate(graph)}
+    bare: dict[str, object] = {}  # a node without x, by type
+    for graph in graphs:
+        number = {node: i for i, node in enumerate(graph, start=len(nodes))}
         for node, attributes in graph.nodes(data=True):
-            i = position[node]
             name = attributes.get("type", schema.node_types[0] if len(schema.node_types) == 1 else None)
             if name is None:
                 raise SchemaError(
                     f"Node {node!r} has no attribute 'type'; set it to one of {', '.join(schema.node_types)}"
                 )
-            node_type[number, i] = schema.type_index(name)
-            label[number, i] = attributes.get("label", PADDING)
-            row[number, i] = attributes.get("row", PADDING)
+            code, row = schema.type_index(name), attributes.get("row", PADDING)
             if "x" in attributes:
-                row[number, i] = len(rows.setdefault(name, []))
-                rows[name].append(list(attributes["x"]))
+                x, row = list(attributes["x"]), len(rows.setdefault(name, []))
+                rows[name].append(x)
+                if len(x) != schema.spec(code).width:
+                    raise SchemaError(
+                        f"Node {node!r} of type '{name}' has {len(x)} feature columns, "
+                        f"and {schema.spec(code).width} in the schema"
+                    )
+            else:
+                bare[name] = node
+            nodes.append((code, row, attributes.get("label", PADDING)))
         for a, b, attributes in graph.edges(data=True):
-            u, v = position[a], position[b]
-            if u == v:
-                continue
-            relation = _relation_number(schema, int(node_type[number, u]), int(node_type[number, v]), attributes)
-            edge[number, u, v] = relation
-            if not schema.relations[relation - 1].directed:
-                edge[number, v, u] = relation
-    return GraphBatch(
-        schema=schema,
+            u, v = number[a], number[b]
+            relation = schema.relations[_relation_number(schema, nodes[u][0], nodes[v][0], attributes) - 1]
+            if relation.directed and not graph.is_directed():
+                raise SchemaError(f"Relation {relation.label} is directed; give a DiGraph")
+            forward = schema.node_types[nodes[u][0]] == relation.source
+            edges.setdefault(relation.edge_type, []).append((u, v) if forward else (v, u))
+    for name in bare.keys() & rows.keys():
+        raise SchemaError(f"Node {bare[name]!r} of type '{name}' has no 'x', but others have; give all or none")
+    node_type, row_numbers, label = np.array(nodes, dtype=np.int64).reshape(-1, 3).T
+    return View(
+        type_names=schema.node_types,
         node_type=node_type,
-        edge=edge,
+        row=row_numbers,
+        graph_ptr=np.cumsum([0, *(len(graph) for graph in graphs)]),
+        x={name: torch.tensor(values, dtype=torch.float32) for name, values in rows.items()},
+        edges={edge_type: np.array(pairs, dtype=np.int64).T for edge_type, pairs in edges.items()},
         label=label,
-        graph_label=torch.tensor([graph.graph.get("label", PADDING) for graph in several], dtype=torch.long),
-        row=row,
-        tables={name: torch.tensor(values, dtype=torch.float32) for name, values in rows.items()},
-    ).check()
+        graph_label=np.array([graph.graph.get("label", PADDING) for graph in graphs], dtype=np.int64),
+    )
 
 
 def _relation_number(schema: Schema, source: int, target: int, attributes: dict) -> int:
@@ -260,6 +271,6 @@ def _relation_number(schema: Schema, source: int, target: int, attributes: dict)
     if len(options) != 1:
         known = "no relation" if not options else "several relations"
         raise SchemaError(
-            f"The schema has {known} {wanted if wanted is not None else ''} between {ends}; set the edge's 'relation'"
+            f"The schema has {known}{'' if wanted is None else f' {wanted}'} between {ends}; set the edge's 'relation'"
         )
     return options[0]

@@ -102,6 +102,7 @@ class Explainer(ABC):
 
     def prepare(self) -> None:
         """Builds what :meth:`learn` trains; a setting that does not exist is refused here, before any work."""
+        return
 
     @abstractmethod
     def learn(self, train: GraphBatch) -> None:

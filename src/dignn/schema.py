@@ -7,7 +7,7 @@ or what a feature column is called, asks the schema. It is frozen and has a JSON
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -115,6 +115,12 @@ class Relation:
     @property
     def reverse_edge_type(self) -> EdgeType | None:
         return None if self.reverse is None else (self.target, self.reverse, self.source)
+
+    @property
+    def edge_types(self) -> tuple[EdgeType, ...]:
+        """The edge types that store its edges: forward, and reverse if that is another one."""
+        reverse = self.reverse_edge_type
+        return (self.edge_type,) if reverse is None or self.symmetric else (self.edge_type, reverse)
 
     @property
     def symmetric(self) -> bool:
@@ -237,7 +243,7 @@ class Schema:
     @property
     def edge_types(self) -> tuple[EdgeType, ...]:
         """Every PyTorch Geometric edge type, both directions of each relation that stores them."""
-        return tuple(edge_type for relation in self.relations for edge_type in _directions(relation))
+        return tuple(edge_type for relation in self.relations for edge_type in relation.edge_types)
 
     @property
     def metadata(self) -> tuple[list[str], list[EdgeType]]:
@@ -287,13 +293,6 @@ class Schema:
             raise SchemaError(
                 f"This is not the JSON form of a schema ({error!r}); write it with Schema.to_json"
             ) from error
-
-
-def _directions(relation: Relation) -> Iterable[EdgeType]:
-    yield relation.edge_type
-    reverse = relation.reverse_edge_type
-    if reverse is not None and not relation.symmetric:
-        yield reverse
 
 
 def _tuple(values: list[Any] | None) -> tuple[Any, ...] | None:

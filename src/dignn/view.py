@@ -351,10 +351,10 @@ def cells_of(view: View, schema: Schema) -> Cells:
 def _keys(view: View, relation: Relation) -> tuple[np.ndarray, int]:
     """Cells that the edges of a relation fill, as ``source * n + target``, and the number of its self-loops."""
     size = len(view.node_type)
-    index = view.edges.get(relation.edge_type, np.empty((2, 0), dtype=np.int64))
-    reverse = relation.reverse_edge_type
-    if reverse is not None and reverse in view.edges and not relation.symmetric:
-        index = np.concatenate([index, view.edges[reverse][::-1]], axis=1)
+    index = np.empty((2, 0), dtype=np.int64)
+    for edge_type, step in zip(relation.edge_types, (1, -1), strict=False):
+        if edge_type in view.edges:
+            index = np.concatenate([index, view.edges[edge_type][::step]], axis=1)
     if not relation.directed:
         index = np.concatenate([index, index[::-1]], axis=1)
     key = np.unique(index[0] * size + index[1])

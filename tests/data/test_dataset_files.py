@@ -59,7 +59,9 @@ def put(folder: Path, text: str) -> Path:
 
 
 def test_unknown_name_is_answered_with_the_closest_and_the_list() -> None:
-    with pytest.raises(DignnError, match=r"no data set called 'DBPL' \(did you mean 'dblp'\?\); choose from planted, dblp"):
+    with pytest.raises(
+        DignnError, match=r"no data set called 'DBPL' \(did you mean 'dblp'\?\); choose from planted, dblp"
+    ):
         load("DBPL")
     with pytest.raises(DignnError, match=r"no data set called 'zzz'; choose from"):
         load("zzz")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tiny_models import TinyGCN, TinyHetero
 from torch import nn
 from torch.nn.functional import dropout
 from torch_geometric.data import Data, HeteroData
@@ -18,6 +17,7 @@ from dignn.gnn.adapter import GNNAdapter
 from dignn.inference import infer_schema
 from dignn.runtime.seeds import Seed
 from dignn.sampling import Adjacency, forest_fire
+from tiny_models import TinyGCN, TinyHetero
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,9 @@ def test_scores_of_a_batch_are_those_of_each_graph_alone(planted: Dataset, graph
     assert torch.equal(scores.node, graphs.target_mask.nonzero()[:, 1])
 
 
-def test_scoring_in_chunks_changes_nothing(planted: Dataset, graphs: GraphBatch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scoring_in_chunks_changes_nothing(
+    planted: Dataset, graphs: GraphBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     adapter = GNNAdapter(TinyHetero(planted.schema), planted.schema)
     whole = adapter.score(graphs)
     monkeypatch.setattr("dignn.gnn.adapter.CHUNK", 5)
@@ -72,7 +74,9 @@ def test_graph_classification_scores_every_graph_once(molecules: tuple[list[Data
 
 
 def test_homogeneous_node_classification_scores_every_node() -> None:
-    data = Data(x=torch.rand(5, 3), edge_index=torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]]), y=torch.tensor([0, 1, 0, 1, 1]))
+    data = Data(
+        x=torch.rand(5, 3), edge_index=torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]]), y=torch.tensor([0, 1, 0, 1, 1])
+    )
     schema = infer_schema(data)
     model = TinyGCN(3, 2, pool=False)
     scores = GNNAdapter(model, schema).score(from_pyg(data, schema))
@@ -132,7 +136,8 @@ def test_dropout_is_off_while_scoring_and_the_mode_comes_back(molecules: tuple[l
     model = Dropping(3, 2, pool=True).train()
     adapter = GNNAdapter(model, batch.schema)
     assert torch.equal(adapter.score(batch).logits, adapter.score(batch).logits)
-    assert model.training and model.conv.training
+    assert model.training
+    assert model.conv.training
 
 
 @pytest.mark.parametrize("conv", [GCNConv, SAGEConv, GATConv])
@@ -234,7 +239,9 @@ def test_unknown_required_parameters_are_named(planted: Dataset) -> None:
 def test_wrong_feature_width_names_the_layer_and_the_columns(planted: Dataset, graphs: GraphBatch) -> None:
     model = TinyHetero(planted.schema)
     model.project["author"] = nn.Linear(7, 8)
-    with pytest.raises(ModelMismatchError, match=r"'project.author' \(Linear from 7 to 8 columns\).*author 50, paper 60"):
+    with pytest.raises(
+        ModelMismatchError, match=r"'project.author' \(Linear from 7 to 8 columns\).*author 50, paper 60"
+    ):
         GNNAdapter(model, planted.schema).check(graphs)
 
 

@@ -7,9 +7,9 @@ import itertools
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import PROPERTY
 
 from dignn.runtime.seeds import Seed
+from strategies import PROPERTY
 
 PATHS = st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=4), max_size=4)
 

@@ -17,10 +17,10 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
-from torch_geometric.data import HeteroData
+from torch_geometric.data import Batch, Data, HeteroData
 
 from dignn.batch import GraphBatch
-from dignn.convert import from_pyg, to_disjoint
+from dignn.convert import from_pyg, to_disjoint, to_pyg
 from dignn.data.base import Dataset
 from dignn.gnn.models import build
 from dignn.gnn.zoo import (
@@ -43,8 +43,6 @@ log = logging.getLogger(__name__)
 
 Accuracies = Mapping[str, Mapping[str, float | None]]
 
-POOL = 4096  # subgraphs to train on, drawn once
-HELD_OUT = 1200  # subgraphs to validate and to test on
 # A feature matrix with fewer non-zero entries than this share is multiplied as a sparse one.
 SPARSE = 0.1
 
@@ -175,17 +173,17 @@ class NodeTask:
     """Node classification on one graph, and on forest-fire subgraphs of it."""
 
     def __init__(self, dataset: Dataset, chosen: Recipe, seed: Seed) -> None:
-        self.dataset, self.seed = dataset, seed
+        self.dataset, self.chosen, self.seed = dataset, chosen, seed
         self.adjacency = Adjacency.build(dataset.data, dataset.schema)
         self.tables = _tables(dataset.data) if isinstance(dataset.data, HeteroData) else None
         self.full = self._full_graph()
         self.part = {name: torch.isin(self.full.number, index) for name, index in dataset.splits.items()}  # (n,) each
         self.pool, self.held_out = [], []
         if chosen.subgraphs:
-            graphs = self._subgraphs("train", POOL)
+            graphs = self._subgraphs("train", chosen.pool)
             order = torch.randperm(len(graphs), generator=seed.child("order").torch())
             self.pool = [self._scene(graphs[some]) for some in order.split(chosen.subgraphs)]
-            self.held_out = [self._scene(self._subgraphs("val", HELD_OUT))]
+            self.held_out = [self._scene(self._subgraphs("val", chosen.held_out))]
         self.turn = 0
 
     def losses(self, model: nn.Module) -> Iterator[Tensor]:
@@ -213,7 +211,7 @@ class NodeTask:
         encoded = self._encode(model)
         logits = self._logits(model, encoded, self.full)
         full = {name: _accuracy(logits, self.full.label, here) for name, here in self.part.items()}
-        scene = self._scene(self._subgraphs("test", HELD_OUT))
+        scene = self._scene(self._subgraphs("test", self.chosen.held_out))
         logits, test = self._logits(model, encoded, scene), self.part["test"][scene.number]
         small = {
             "start": _accuracy(logits, scene.label, test & scene.start),
@@ -286,20 +284,18 @@ class GraphTask:
     """Graph classification on graphs of their own, and on graphs cut down to one motif where the truth is known."""
 
     def __init__(self, dataset: Dataset, chosen: Recipe, seed: Seed) -> None:
-        graphs = from_pyg(dataset.data, dataset.schema)
-        self.parts = {name: graphs[index] for name, index in dataset.splits.items()}
-        test, truth = self.parts["test"], dataset.truth
-        self.learned = self.parts["train"]
-        self.small = test[torch.isin(test.sizes, torch.tensor(dataset.sizes))]
-        if truth is not None:
-            self.small = one_motif(test, truth)
-            if chosen.cut:
-                self.learned = GraphBatch.cat([self.learned, one_motif(self.learned, truth)])
+        parts = {name: [dataset.data[i] for i in index.tolist()] for name, index in dataset.splits.items()}
+        self.learned, small = parts["train"], [graph for graph in parts["test"] if graph.num_nodes in dataset.sizes]
+        if dataset.truth is not None:
+            small = self._cut(dataset, parts["test"])
+            self.learned = self.learned + (self._cut(dataset, parts["train"]) if chosen.cut else [])
+        self.parts = {name: _side_by_side(graphs) for name, graphs in parts.items()}
+        self.small = _side_by_side(small) if small else None
         self.step, self.order = chosen.graphs, seed.child("order").torch()
 
     def losses(self, model: nn.Module) -> Iterator[Tensor]:
         for some in torch.randperm(len(self.learned), generator=self.order).split(self.step):
-            yield cross_entropy(*self._scored(model, self.learned[some]))
+            yield cross_entropy(*self._scored(model, _side_by_side([self.learned[i] for i in some.tolist()])))
 
     @torch.no_grad()
     def validate(self, model: nn.Module) -> tuple[float, float]:
@@ -310,12 +306,19 @@ class GraphTask:
     def report(self, model: nn.Module) -> Accuracies:
         """``full``: by part of the split; ``small``: on test graphs of explanation size."""
         full = {name: _accuracy(*self._scored(model, graphs)) for name, graphs in self.parts.items()}
-        small = _accuracy(*self._scored(model, self.small)) if len(self.small) else None
+        small = _accuracy(*self._scored(model, self.small)) if self.small is not None else None
         return {"full": full, "small": {"graphs": small}}
 
-    def _scored(self, model: nn.Module, graphs: GraphBatch) -> tuple[Tensor, Tensor]:
-        data = to_disjoint(graphs)
-        return model(data.x, data.edge_index, data.batch), graphs.graph_label
+    def _cut(self, dataset: Dataset, graphs: list[Data]) -> list[Data]:
+        assert dataset.truth is not None
+        return to_pyg(one_motif(from_pyg(graphs, dataset.schema), dataset.truth))
+
+    def _scored(self, model: nn.Module, graphs: Batch) -> tuple[Tensor, Tensor]:
+        return model(graphs.x, graphs.edge_index, graphs.batch), graphs.y.flatten()
+
+
+def _side_by_side(graphs: list[Data]) -> Batch:
+    return Batch.from_data_list([Data(x=graph.x, edge_index=graph.edge_index, y=graph.y) for graph in graphs])
 
 
 def _accuracy(logits: Tensor, label: Tensor, here: Tensor | slice = slice(None)) -> float:

@@ -43,6 +43,8 @@ class Recipe:
         patience: epochs without improvement on the validation set after which training stops.
         clip: largest gradient norm, or None.
         subgraphs: (node classification) small subgraphs in every step, beside the full graph; 0 for none.
+        pool: how many subgraphs are drawn to train on, once.
+        held_out: how many are drawn to validate on (if any are trained on), and again to test on.
         graphs: (graph classification) graphs in a step.
         cut: (graph classification) also train on graphs cut down to one motif, where the truth is known.
         constant: node types whose features the model does not look at.
@@ -57,6 +59,8 @@ class Recipe:
     patience: int = 100
     clip: float | None = None
     subgraphs: int = 0
+    pool: int = 4096
+    held_out: int = 1200
     graphs: int = 128
     cut: bool = False
     constant: tuple[str, ...] = ()
@@ -96,13 +100,10 @@ RECIPES: dict[Form, dict[str, Recipe]] = {
         "mutag-untyped": _MUTAG,
     },
     "strong": {
-        "imdb": replace(
-            _HAN,
-            arguments=_HAN.arguments | {"feature_dropout": 0.6, "own": True},
-            clip=2.0,
-            subgraphs=128,
-            unit_rows=True,
+        "dblp": replace(
+            _SAGE_STRONG, arguments=_SAGE_STRONG.arguments | {"row_dropout": {"author": 0.7, "paper": 0.7}}
         ),
+        "imdb": replace(_HAN, arguments=_HAN.arguments | {"feature_dropout": 0.6}, clip=2.0, subgraphs=128),
         "ba-3motif": replace(_MOTIF_GRAPHS, arguments=_MOTIF.arguments | {"pooling": "sum"}, graphs=128, cut=True),
     },
 }

@@ -15,6 +15,8 @@ from torch import Tensor
 
 from dignn.errors import RunFolderError
 
+METADATA = "dignn"
+
 
 def write_atomically(path: Path | str, write: Callable[[Path], None]) -> None:
     """Calls ``write`` with a temporary path beside ``path`` and renames the result into place."""
@@ -62,14 +64,16 @@ def save_tensors(path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapp
         storage = tensor.untyped_storage().data_ptr()
         apart[name] = (tensor.clone() if storage in storages else tensor).contiguous()
         storages.add(storage)
-    write_atomically(path, lambda temporary: save_file(apart, temporary, metadata=dict(metadata)))
+    # The header holds several metadata entries in no fixed order, and the same content must give the same bytes.
+    one_entry = {METADATA: json.dumps(dict(metadata), sort_keys=True)}
+    write_atomically(path, lambda temporary: save_file(apart, temporary, metadata=one_entry))
 
 
 def load_tensors(path: Path | str, expected_format: str) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Tensors and metadata of a safetensors file whose metadata names ``expected_format``."""
     try:
         with safe_open(str(path), framework="pt") as file:
-            metadata = file.metadata() or {}
+            metadata = json.loads((file.metadata() or {}).get(METADATA, "{}"))
             if metadata.get("format") != expected_format:
                 raise RunFolderError(
                     f"{path} holds '{metadata.get('format')}', not '{expected_format}'; give another file"

@@ -98,19 +98,25 @@ def forest_fire(
 def _fires(
     adjacency: Adjacency, pool: np.ndarray, size: int, count: int, probability: float, rng: random.Random
 ) -> tuple[list[list[int]], int]:
+    """Up to ``count`` fires of exactly ``size`` nodes, and how many burned a whole smaller component."""
     fires: list[list[int]] = []
+    failures = 0
     left = len(pool)
-    moved: dict[int, int] = {}  # the pool without the starts that failed, without copying it
+    moved: dict[int, int] = {}  # the pool without the starts that cannot work, without copying it
+    too_small: set[int] = set()  # nodes of components that burned down before the size was reached
     while len(fires) < count and left:
         place = int(rng.random() * left)
         start = int(pool[moved.get(place, place)])
-        burned = _burn(adjacency, start, size, probability, rng)
-        if len(burned) == size:
-            fires.append(burned)
-        else:  # a whole component burned: no fire from here can ever reach the size
-            left -= 1
-            moved[place] = moved.get(left, left)
-    return fires, len(pool) - left
+        if start not in too_small:
+            burned = _burn(adjacency, start, size, probability, rng)
+            if len(burned) == size:
+                fires.append(burned)
+                continue
+            failures += 1
+            too_small.update(burned)
+        left -= 1
+        moved[place] = moved.get(left, left)
+    return fires, failures
 
 
 def _burn(adjacency: Adjacency, start: int, size: int, probability: float, rng: random.Random) -> list[int]:

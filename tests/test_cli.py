@@ -1,0 +1,114 @@
+"""The command line as a user meets it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dignn.cli import main
+
+
+def run(*arguments: str) -> int:
+    try:
+        return main(arguments)
+    except SystemExit as leaving:  # tyro's own exits: --help, wrong usage
+        return int(leaving.code or 0)
+
+
+def test_demo_writes_a_report_and_names_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("demo", "--out", str(tmp_path / "demo"), "--quiet") == 0
+    shown = capsys.readouterr().out
+    for name in ("database self-citer", "database duo", "learning self-citer", "learning duo"):
+        assert name in shown
+    page = (tmp_path / "demo" / "report.html").read_text()
+    assert "database duo" in page
+
+
+def test_explain_takes_every_setting_of_a_preset(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = ["--preset", "smoke", "--features", "independent", "--top-k", "1", "--sizes", "8", "9", "--seed", "0"]
+    assert run("explain", "planted", "--out", str(tmp_path / "run"), *settings) == 0
+    captured = capsys.readouterr()
+    assert "Best explanation per class" in captured.out
+    assert "Generating features" in captured.err
+    config = (tmp_path / "run" / "config.json").read_text()
+    assert '"independent"' in config
+    assert '"candidates": 96' in config
+
+
+def test_train_shows_accuracies_and_saves_the_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("train", "planted", "--out", str(tmp_path / "model"), "--quiet") == 0
+    assert "HeteroSAGE on planted" in capsys.readouterr().out
+    assert {path.name for path in (tmp_path / "model").iterdir()} == {"model.safetensors", "card.json"}
+
+
+def test_datasets_lists_all_with_licence_and_source(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DIGNN_DATA", str(tmp_path))
+    monkeypatch.setenv("DIGNN_CACHE", str(tmp_path))
+    assert run("datasets") == 0
+    shown = capsys.readouterr().out
+    for name in (
+        "dblp",
+        "imdb",
+        "mutag",
+        "mutag-untyped",
+        "ba-shapes",
+        "tree-cycle",
+        "tree-grids",
+        "ba-3motif",
+        "planted",
+    ):
+        assert name in shown
+    assert "dblp  (not here)" in shown
+    assert shown.count("licence:") == shown.count("from:") == 9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["explain", "dlbp"], "no data set called 'dlbp' (did you mean 'dblp'?)"),
+        (["explain", "planted", "--preset", "fas"], "no preset called 'fas' (did you mean 'fast'?)"),
+        (["explain", "planted", "--structure", "x"], "no structure generator called 'x'"),
+        (["explain", "planted", "--candidates", "0"], "candidates is 0; it must be at least 1"),
+        (["explain", "planted", "--sizes", "0"], "sizes [0] must be"),
+    ],
+)
+def test_a_users_mistake_gives_one_sentence_and_exit_code_2(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(*arguments, "--quiet") == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert len(captured.err.strip().splitlines()) == 1
+    assert "Traceback" not in captured.err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_missing_data_set_gives_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DIGNN_DATA", str(tmp_path))
+    monkeypatch.setenv("DIGNN_CACHE", str(tmp_path / "cache"))
+    assert run("explain", "dblp", "--out", str(tmp_path / "run")) == 2
+    assert "DBLP is not on this machine" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("command", [[], ["demo"], ["explain"], ["train"], ["datasets"]])
+def test_help_has_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(*command, "--help") == 0
+    assert "Example: dignn" in capsys.readouterr().out
+
+
+def test_help_does_not_wait_for_torch() -> None:
+    code = "import sys, dignn.cli as cli\ntry: cli.main(['--help'])\nfinally: assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

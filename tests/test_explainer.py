@@ -1,0 +1,261 @@
+"""The five steps alive: node and graph classification, reproducible, resumable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from dignn import Config, DignnError, DiGNNExplainer, Explanations
+from dignn.batch import GraphBatch
+from dignn.data import Dataset, load
+from dignn.errors import ModelMismatchError, RunFolderError
+from tiny_models import TinyGCN, TinyHetero
+
+SMALL = Config(sizes=(8, 9), subgraphs_per_size=10, candidates=24, top_k=2)
+FILES = {
+    "config.json",
+    "schema.json",
+    "timings.json",
+    "metrics.json",
+    "candidates.safetensors",
+    "explanations.json",
+    "explanations.safetensors",
+    "report.html",
+}
+
+
+@pytest.fixture(scope="module")
+def planted() -> Dataset:
+    return load("planted")
+
+
+def explainer(dataset: Dataset, **options: object) -> DiGNNExplainer:
+    named = {"schema": dataset.schema, "config": SMALL, "seed": 0} | options
+    return DiGNNExplainer(TinyHetero(dataset.schema), dataset.data, **named)  # type: ignore[arg-type]
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Of everything that must not depend on the clock."""
+    timed = {"timings.json", "report.html"}
+    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(folder.iterdir()) if p.name not in timed}
+
+
+def test_three_lines_of_python_give_explanations_of_every_class(planted: Dataset, tmp_path: Path) -> None:
+    explanations = (
+        DiGNNExplainer(TinyHetero(planted.schema), planted.data, target="author", config=SMALL).fit().explain(top_k=3)
+    )
+    assert list(explanations) == [f"class {number}" for number in range(4)]
+    for name, several in explanations.items():
+        assert [item.rank for item in several] == list(range(len(several)))
+        assert len(several) == 3
+        assert sorted((item.log_odds for item in several), reverse=True) == [item.log_odds for item in several]
+        assert all(item.class_name == name and sum(item.probability) == pytest.approx(1) for item in several)
+    assert explanations.report(tmp_path / "report.html").exists()
+
+
+def test_an_explanation_scores_what_it_says(planted: Dataset) -> None:
+    model = TinyHetero(planted.schema)
+    for several in explainer(planted).fit().explain().values():
+        best = several[0]
+        data = best.to_hetero_data()
+        position = best.graph.target_mask[0].nonzero()[:, 0].tolist().index(best.node)
+        probability = model(data.x_dict, data.edge_index_dict).double().softmax(1)[position]
+        assert probability.tolist() == pytest.approx(list(best.probability), abs=1e-5)
+
+
+def test_no_candidate_beats_the_first_explanation(planted: Dataset) -> None:
+    made = explainer(planted)
+    explanations = made.fit().explain()
+    highest = made.adapter.score(made._candidates).probability.max(0).values
+    assert [several[0].score for several in explanations.values()] == pytest.approx(highest.tolist())
+
+
+def test_a_run_folder_holds_what_others_rely_on(planted: Dataset, tmp_path: Path) -> None:
+    explainer(planted, folder=tmp_path, about={"dataset": "planted"}).fit().explain()
+    assert {path.name for path in tmp_path.iterdir()} == FILES
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    assert set(metrics) == {"paper", "sound", "floor", "control"}
+    assert set(metrics["paper"]) == {"mmd", "cosine", "pf", "gf"}
+    assert (
+        set(metrics["paper"]["mmd"])
+        == set(metrics["sound"]["mmd"])
+        == {"node_type", "degree", "clustering", "spectral"}
+    )
+    assert set(metrics["sound"]) == {
+        *("yield", "mmd", "features", "graphs", "typed_gf", "contrast", "pf_in_distribution", "coverage", "planted")
+    }
+    assert set(metrics["floor"]["paper"]) == set(metrics["paper"])
+    assert metrics["sound"]["yield"] == 1.0
+    assert len(GraphBatch.load(tmp_path / "candidates.safetensors")) == SMALL.candidates
+    assert json.loads((tmp_path / "config.json").read_text())["seed"] == 0
+
+
+def test_same_seed_same_bytes_whatever_the_threads(planted: Dataset, tmp_path: Path) -> None:
+    before = torch.get_num_threads()
+    try:
+        for name, threads in (("one", 1), ("two", 2)):
+            torch.set_num_threads(threads)
+            explainer(planted, folder=tmp_path / name).fit().explain()
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert digests(tmp_path / "one") == digests(tmp_path / "two")
+
+
+def test_another_seed_gives_other_candidates(planted: Dataset) -> None:
+    one, other = (explainer(planted, seed=seed).fit()._candidates for seed in (0, 1))
+    assert not torch.equal(one.edge, other.edge)
+
+
+def test_the_global_random_state_is_left_alone(planted: Dataset) -> None:
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    explainer(planted).fit().explain()
+    assert torch.equal(torch.rand(3), expected)
+
+
+@pytest.mark.parametrize("lost", ["candidates.safetensors", "metrics.json", "explanations.json", "report.html"])
+def test_a_second_start_makes_what_is_missing_and_gives_the_same_bytes(
+    planted: Dataset, tmp_path: Path, lost: str
+) -> None:
+    explainer(planted, folder=tmp_path).fit().explain()
+    before = digests(tmp_path)
+    (tmp_path / lost).unlink()
+    explainer(planted, folder=tmp_path).fit().explain()
+    assert digests(tmp_path) == before
+    assert {path.name for path in tmp_path.iterdir()} == FILES
+
+
+def test_a_folder_of_another_seed_is_refused(planted: Dataset, tmp_path: Path) -> None:
+    explainer(planted, folder=tmp_path).fit()
+    with pytest.raises(RunFolderError, match="run with seed 0, not 1"):
+        explainer(planted, folder=tmp_path, seed=1)
+
+
+def test_explanations_save_and_load(planted: Dataset, tmp_path: Path) -> None:
+    explanations = explainer(planted).fit().explain()
+    explanations.save(tmp_path)
+    loaded = Explanations.load(tmp_path)
+    assert list(loaded) == list(explanations)
+    for name, several in explanations.items():
+        for one, other in zip(several, loaded[name], strict=True):
+            assert one.summary() == other.summary()
+            assert torch.equal(one.graph.edge, other.graph.edge)
+            assert torch.equal(one.graph.features("author"), other.graph.features("author"))
+
+
+def test_held_out_graphs_are_not_among_those_learned_from(planted: Dataset) -> None:
+    made = explainer(planted).fit()
+    assert made.train is not None
+    assert made.held_out is not None
+    assert len(made.train) == 16
+    assert len(made.held_out) == 4
+    rows = {tuple(row) for row in torch.cat([made.train.row, made.train.node_type], 1).tolist()}
+    assert not rows & {tuple(row) for row in torch.cat([made.held_out.row, made.held_out.node_type], 1).tolist()}
+
+
+def test_generated_target_nodes_carry_features_of_their_class(planted: Dataset) -> None:
+    candidates = explainer(planted).fit()._candidates
+    real, labels = planted.data["author"].x, planted.data["author"].y
+    rows = candidates.features("author")
+    for row, label in zip(rows, candidates.label[candidates.target_mask], strict=True):
+        assert int(label) in labels[(real == row).all(1)].tolist()
+
+
+# -- other tasks --------------------------------------------------------------------------------------
+
+
+def rings_and_stars() -> list[Data]:
+    graphs = []
+    for size in (5, 6, 7) * 4:
+        ring = torch.arange(size)
+        for label, index in enumerate(
+            (torch.stack([ring, (ring + 1) % size]), torch.stack([torch.zeros_like(ring[1:]), ring[1:]]))
+        ):
+            both = torch.cat([index, index.flip(0)], 1)
+            graphs.append(Data(x=torch.ones(size, 1), edge_index=both, y=torch.tensor([label])))
+    return graphs
+
+
+def test_graph_classification(tmp_path: Path) -> None:
+    config = Config(candidates=12, top_k=2)
+    model = TinyGCN(1, 2, pool=True)
+    explanations = DiGNNExplainer(model, rings_and_stars(), config=config, folder=tmp_path).fit().explain()
+    assert list(explanations) == ["class 0", "class 1"]
+    assert all(item.node is None for several in explanations.values() for item in several)
+    assert {path.name for path in tmp_path.iterdir()} == FILES
+    assert json.loads((tmp_path / "metrics.json").read_text())["paper"]["cosine"] is None
+
+
+def test_homogeneous_node_classification() -> None:
+    graph = load("tree-cycle")
+    model = TinyGCN(1, 2, pool=False)
+    explanations = DiGNNExplainer(model, graph.data, schema=graph.schema, config=SMALL).fit().explain()
+    best = explanations["cycle"][0]
+    assert isinstance(best.to_hetero_data(), Data)
+    assert best.graph.target_mask[0, best.node]
+
+
+# -- bad input ----------------------------------------------------------------------------------------
+
+
+def test_a_model_that_does_not_fit_is_refused_before_anything_is_written(planted: Dataset, tmp_path: Path) -> None:
+    model = TinyHetero(planted.schema)
+    model.head = torch.nn.Linear(8, 9)
+    with pytest.raises(ModelMismatchError, match="9 classes"):
+        DiGNNExplainer(model, planted.data, schema=planted.schema, config=SMALL, folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (Config(structure="bootstrp"), "no structure generator called 'bootstrp' .did you mean 'bootstrap'"),
+        (Config(features="iid"), "no feature generator called 'iid'"),
+        (Config(sizes=(10_000,)), "No component of the graph has 10000 nodes"),
+        ("fasst", "no preset called 'fasst' .did you mean 'fast'"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_before_anything_is_written(
+    planted: Dataset, tmp_path: Path, config: Config | str, message: str
+) -> None:
+    with pytest.raises(DignnError, match=message):
+        explainer(planted, config=config, folder=tmp_path / "run").fit()
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("field", ["candidates", "top_k", "subgraphs_per_size"])
+def test_settings_must_be_positive(field: str) -> None:
+    with pytest.raises(DignnError, match=f"{field} is 0; it must be at least 1"):
+        Config(**{field: 0})
+
+
+def test_sizes_that_no_graph_has_are_refused() -> None:
+    with pytest.raises(DignnError, match="No graph has one of the sizes"):
+        DiGNNExplainer(TinyGCN(1, 2, pool=True), rings_and_stars(), config=Config(sizes=(50,))).fit()
+
+
+def test_explaining_before_fitting_says_so(planted: Dataset) -> None:
+    with pytest.raises(DignnError, match="call fit first"):
+        explainer(planted).explain()
+
+
+def test_a_target_that_contradicts_the_schema_is_refused(planted: Dataset) -> None:
+    with pytest.raises(DignnError, match="target is 'author', not 'paper'"):
+        explainer(planted, target="paper")
+
+
+def test_an_unknown_class_names_the_known_ones(planted: Dataset) -> None:
+    with pytest.raises(DignnError, match="no class called 'x'; choose from database self-citer"):
+        explainer(planted).fit().explain()["x"]
+
+
+def test_loading_from_a_folder_without_a_run_says_so(tmp_path: Path) -> None:
+    with pytest.raises(RunFolderError, match="holds no explanations.json"):
+        Explanations.load(tmp_path)
