@@ -43,8 +43,8 @@ def page() -> str:
     lines = [
         "# Benchmarks",
         "",
-        "Measured by `make bench`, which writes this page and the files in `docs/benchmarks`. The accuracy of the explained "
-        "models is in [models.md](models.md).",
+        "Measured by `make bench`, which writes this page and the files in `docs/benchmarks`. "
+        "The accuracy of the explained models is in [models.md](models.md).",
     ]
     for name, section in (("sampling", _sampling), ("scoring", _scoring), ("pipeline", _pipeline)):
         path = FOLDER / f"{name}.json"
@@ -80,7 +80,7 @@ def _scoring(found: dict[str, Any]) -> list[str]:
     return [
         "## Scoring",
         "",
-        f"{found['graphs']:,} DBLP subgraphs of 10 to 15 nodes, all feature columns, by the explained GraphSAGE as one disjoint batch, "
+        f"{found['graphs']:,} DBLP subgraphs of 10 to 15 nodes, all feature columns, by the explained GraphSAGE, "
         f"{found['torch_threads']} torch thread(s): **{found['seconds']} s** (target: at most 2 s on two cores); "
         f"peak memory {found['peak_memory_gib']} GiB; {_on(found)}.",
     ]
@@ -96,8 +96,9 @@ def _pipeline(found: dict[str, Any]) -> list[str]:
     return [
         "## The whole way",
         "",
-        "Seconds per stage with the control generators (bootstrap), 1,536 candidates, preset `fast`, seed 0, the strong models. "
-        f"Training of the explained model is not counted. Peak memory over all sets {found['peak_memory_gib']} GiB; {_on(found)}.",
+        "Seconds per stage with the control generators (bootstrap), 1,536 candidates, preset `fast`, seed 0, the "
+        "strong models. Training of the explained model is not counted. "
+        f"Peak memory over all sets {found['peak_memory_gib']} GiB; {_on(found)}.",
         "",
         f"| data set | {' | '.join(stages)} | PF |",
         "|---|" + "---|" * (len(stages) + 1),

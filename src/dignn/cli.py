@@ -153,17 +153,18 @@ def _print_accuracy(card: dict[str, Any]) -> None:
 
 
 def _print_explanations(explanations: Explanations) -> None:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name, several in explanations.items():
         if not several:
             rows.append((name, "no candidate", "", ""))
             continue
         best = several[0]
         words = [] if best.node is None else [column for column, _ in best.top_features(best.node, 8)]
-        rows.append((name, f"{best.score:.4f}", str(int(best.graph.sizes[0])), ", ".join(words)))
-    table(
-        ("class", "probability", "nodes", "features of the classified node"), rows, title="Best explanation per class"
-    )
+        rows.append((name, f"{best.score:.4f}", best.composition(), ", ".join(words)))
+    columns: tuple[str, ...] = ("class", "probability", "nodes", "features of the classified node")
+    if not any(row[3] for row in rows):
+        columns, rows = columns[:3], [row[:3] for row in rows]
+    table(columns, rows, title="Best explanation per class")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -61,6 +61,12 @@ class Explanation:
         order = row.abs().argsort(descending=True, stable=True)[:most].tolist()
         return [(spec.column_name(column), float(row[column])) for column in order if float(row[column]) != 0]
 
+    def composition(self) -> str:
+        """How many nodes of each type, for example ``2 author, 5 paper``."""
+        names = self.graph.schema.node_types
+        counts = [int((self.graph.node_type == code).sum()) for code in range(len(names))]
+        return ", ".join(f"{count} {name}" for count, name in zip(counts, names, strict=True) if count)
+
     def to_hetero_data(self) -> HeteroData | Data:
         """The graph as the model takes it, with features: ``HeteroData``, or ``Data`` for a homogeneous model."""
         return to_pyg(self.graph)[0]

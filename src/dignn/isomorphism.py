@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 
 import networkx as nx
+import torch
 from networkx.algorithms.isomorphism import categorical_edge_match, categorical_node_match
 
 from dignn.batch import GraphBatch
@@ -47,6 +48,9 @@ def _digest(head: str, parts: Sequence[str]) -> str:
 
 def isomorphic(one: GraphBatch, other: GraphBatch) -> bool:
     """Exactly, for the first graph of each batch."""
+    fields = ("node_type", "edge", "label")
+    if all(torch.equal(getattr(one, name), getattr(other, name)) for name in fields):
+        return True
     return nx.is_isomorphic(
         to_networkx(one.without_features()),
         to_networkx(other.without_features()),

@@ -139,7 +139,7 @@ def draw(explanation: Explanation, ax: Axes | None = None) -> Axes:
         ax.annotate(
             node_label(explanation, node), point, xytext=(0, 9), textcoords="offset points", ha="center", fontsize=8
         )
-    ax.set_title(f"{explanation.class_name}  p = {explanation.score:.3f}", fontsize=10)
+    ax.set_title(f"{explanation.class_name}  p = {explanation.score:.4f}", fontsize=10)
     ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=4, frameon=False)
     ax.margins(0.12)
     ax.set_axis_off()

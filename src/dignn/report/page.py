@@ -47,7 +47,7 @@ def _item(explanation: Explanation) -> dict[str, Any]:
         "score": explanation.score,
         "drawing": Markup(svg(explanation)),
         "features": [] if node is None else explanation.top_features(node, 12),
-        "nodes": int(explanation.graph.sizes[0]),
+        "nodes": explanation.composition(),
     }
 
 
