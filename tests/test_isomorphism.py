@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dignn.batch import GraphBatch
 from dignn.isomorphism import distinct, fingerprints, isomorphic
-from dignn.schema import FeatureSpec, Relation
+from dignn.schema import FeatureKind, FeatureSpec, Relation
 from strategies import PROPERTY, batch_of, batches, plain_schema, random_batch, schemas
 
 PLAIN = plain_schema()
@@ -25,7 +25,7 @@ TYPED = plain_schema(
 
 
 def cycle(*nodes: int) -> dict[tuple[int, int], int]:
-    return {(u, v): 1 for u, v in zip(nodes, [*nodes[1:], nodes[0]], strict=True)}
+    return dict.fromkeys(zip(nodes, [*nodes[1:], nodes[0]], strict=True), 1)
 
 
 SIX_CYCLE = batch_of(PLAIN, [0] * 6, cycle(0, 1, 2, 3, 4, 5))
@@ -139,7 +139,7 @@ def test_orientations_count() -> None:
 
 
 def test_features_do_not_count() -> None:
-    schema = plain_schema(features=(FeatureSpec("binary", 1),))
+    schema = plain_schema(features=(FeatureSpec(FeatureKind.BINARY, 1),))
     batch = random_batch(schema, [4], np.random.default_rng(0))
     other = replace(batch, tables={"node": 1 - batch.tables["node"]})
     assert fingerprints(batch) == fingerprints(other)

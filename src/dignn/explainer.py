@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import nn
@@ -114,7 +114,7 @@ class Explainer(ABC):
 
     # -- the way --------------------------------------------------------------------------------------
 
-    def fit(self) -> Explainer:
+    def fit(self) -> Self:
         """Samples real graphs, learns from them and makes the candidates (steps 1 and 2)."""
         with single_thread():
             self.train, self.held_out = self._real_graphs()
@@ -158,7 +158,7 @@ class Explainer(ABC):
     def _trial_graphs(self) -> GraphBatch:
         if self._graphs is not None:
             return self._graphs[:TRIAL_GRAPHS]
-        sizes = (min(self._sizes), max(self._sizes))
+        sizes = sorted({min(self._sizes), max(self._sizes)})
         return forest_fire(self.data, sizes, TRIAL_GRAPHS // 2, seed=self.seed.child("trial"))[0]
 
     @property

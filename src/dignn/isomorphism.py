@@ -14,7 +14,7 @@ from dignn.convert import to_networkx
 
 
 def fingerprints(batch: GraphBatch) -> list[str]:
-    """A text per graph that isomorphic graphs (types, target labels, relations, orientations) share.
+    """A text per graph that isomorphic graphs (types, labels of nodes and graph, relations, orientations) share.
 
     Colours of nodes are refined by the colours around them (Weisfeiler-Lehman) until n rounds have passed.
     Different graphs rarely share one; :func:`distinct` decides such cases exactly. Features are not looked at.
@@ -47,7 +47,9 @@ def _digest(head: str, parts: Sequence[str]) -> str:
 
 
 def isomorphic(one: GraphBatch, other: GraphBatch) -> bool:
-    """Exactly, for the first graph of each batch."""
+    """Exactly, for the first graph of each batch. Features are not looked at."""
+    if int(one.graph_label[0]) != int(other.graph_label[0]):
+        return False
     fields = ("node_type", "edge", "label")
     if all(torch.equal(getattr(one, name), getattr(other, name)) for name in fields):
         return True

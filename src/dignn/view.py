@@ -331,8 +331,8 @@ def cells_of(view: View, schema: Schema) -> Cells:
         loops += here
         ends = frozenset((relation.source, relation.target))
         earlier = taken.get(ends, none)
-        free = ~np.isin(key, earlier)
-        if not relation.directed:
+        free = np.ones(len(key), dtype=bool) if not len(earlier) else ~np.isin(key, earlier)
+        if len(earlier) and not relation.directed:
             free &= ~np.isin(key % max(size, 1) * size + key // max(size, 1), earlier)
         dropped = int((~free).sum())
         lost += dropped if relation.directed else dropped // 2

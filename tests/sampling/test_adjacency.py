@@ -78,14 +78,18 @@ def test_nodes_keep_their_type_label_and_features(batch: GraphBatch) -> None:
 def test_induced_subgraphs_are_those_of_networkx(batch: GraphBatch, data: st.DataObject) -> None:
     matrix = dense(batch)
     whole = nx.from_numpy_array(matrix, create_using=nx.DiGraph)
-    subsets = st.lists(st.permutations(range(len(matrix))).flatmap(lambda p: st.integers(0, len(p)).map(lambda k: p[:k])))
+    subsets = st.lists(
+        st.permutations(range(len(matrix))).flatmap(lambda p: st.integers(0, len(p)).map(lambda k: p[:k]))
+    )
     wanted = data.draw(subsets.filter(len))
     adjacency = Adjacency.build(pyg_of(batch), batch.schema)
     found = adjacency.induced(wanted).check()
     for number, nodes in enumerate(wanted):
         size = len(nodes)
         assert int(found.sizes[number]) == size
-        expected = nx.to_numpy_array(whole.subgraph(nodes), nodelist=nodes, dtype=np.int64) if size else np.empty((0, 0))
+        expected = (
+            nx.to_numpy_array(whole.subgraph(nodes), nodelist=nodes, dtype=np.int64) if size else np.empty((0, 0))
+        )
         assert found.edge[number, :size, :size].tolist() == expected.tolist()
         assert found.node_type[number, :size].tolist() == adjacency.node_type[nodes].tolist()
         assert found.label[number, :size].tolist() == adjacency.label[nodes].tolist()

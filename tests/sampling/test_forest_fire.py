@@ -20,7 +20,7 @@ from dignn.errors import DignnError
 from dignn.runtime.seeds import Seed
 from dignn.sampling import Adjacency, forest_fire
 from dignn.sampling.forest_fire import HUB_DEGREE
-from dignn.schema import Relation
+from dignn.schema import Layout, Relation
 from strategies import PROPERTY, arcs_of, batches, hetero, plain_schema, pyg_of, schemas
 
 UNLIKELY = 1e-3  # what a chi-square test may say of a sampler that is right, at a fixed seed
@@ -37,10 +37,10 @@ def star(leaves: int) -> Adjacency:
     return Adjacency.build(hetero({"start": 1, "other": leaves}, edges), SCHEMA)
 
 
-def of_networkx(graph: nx.Graph, targets: int | None = None) -> Adjacency:
+def of_networkx(graph: nx.Graph) -> Adjacency:
     """A homogeneous graph on nodes 0, 1, ..."""
     index = torch.tensor(list(graph.to_directed().edges), dtype=torch.long).reshape(-1, 2).T
-    schema = plain_schema(target="node", layout="homogeneous")
+    schema = plain_schema(target="node", layout=Layout.HOMOGENEOUS)
     return Adjacency.build(Data(num_nodes=len(graph), edge_index=index), schema)
 
 
@@ -287,7 +287,7 @@ def test_fires_stay_inside_one_graph_and_carry_its_class() -> None:
         Data(num_nodes=len(cycle), edge_index=torch.tensor(list(cycle.to_directed().edges)).T, y=number % 2)
         for number, cycle in enumerate(cycles)
     ]
-    adjacency = Adjacency.build(graphs, plain_schema(layout="homogeneous"))
+    adjacency = Adjacency.build(graphs, plain_schema(layout=Layout.HOMOGENEOUS))
     owner = np.repeat([0, 1, 2], [5, 7, 9])
     found, _ = forest_fire(adjacency, [5], 200, seed=Seed(0))
     owners = [set(owner[nodes]) for nodes in burned(found)]

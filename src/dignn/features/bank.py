@@ -29,6 +29,8 @@ class FeatureBank:
         self.schema = schema
         names = [name for name in schema.node_types if schema.spec(name).generated]
         chosen = dict.fromkeys(names, method) if isinstance(method, str) else dict(method)
+        for name in chosen:
+            schema.type_index(name)  # raises on a type that does not exist
         missing = set(names) - set(chosen)
         if missing:
             raise DignnError(f"No feature generator was named for {', '.join(sorted(missing))}; name one for each type")
@@ -39,8 +41,9 @@ class FeatureBank:
         condition = class_around_data(data)
         for number, (name, generator) in enumerate(self.generators.items()):
             nodes = torch.from_numpy((data.node_type == self.schema.type_index(name)).nonzero()[0])
-            rows = data.tables[name][torch.from_numpy(data.row)[nodes]]
-            generator.fit(rows, condition[nodes], self.schema.spec(name), seed=seed.child(name), tick=silent)
+            if len(nodes):  # an empty type is never generated, so it needs no features
+                rows = data.tables[name][torch.from_numpy(data.row)[nodes]]
+                generator.fit(rows, condition[nodes], self.schema.spec(name), seed=seed.child(name), tick=silent)
             tick(number + 1, len(self.generators))
         return self
 
@@ -51,7 +54,9 @@ class FeatureBank:
         tables = {}
         for number, (name, generator) in enumerate(self.generators.items()):
             here = batch.node_type == self.schema.type_index(name)
-            tables[name] = generator.sample(condition[here], seed=seed.child(name), tick=silent)
+            tables[name] = torch.empty(0, self.schema.spec(name).width)
+            if here.any():
+                tables[name] = generator.sample(condition[here], seed=seed.child(name), tick=silent)
             row[here] = torch.arange(int(here.sum()))
             tick(number + 1, len(self.generators))
         return replace(batch, row=row, tables=tables)

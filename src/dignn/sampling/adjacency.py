@@ -46,7 +46,8 @@ class Adjacency:
     def build(cls, data: Data | HeteroData | Sequence[Data | HeteroData], schema: Schema) -> Adjacency:
         view = view_for(data, schema)
         code = np.array([schema.type_index(name) for name in view.type_names])
-        indptr, neighbour, relation = _compress(cells_of(view, schema), len(view.node_type))
+        directed = np.array([False, *(relation.directed for relation in schema.relations)])
+        indptr, neighbour, relation = _compress(cells_of(view, schema), len(view.node_type), directed)
         graph_label = np.full(len(view.node_type), PADDING)
         if view.graph_label is not None:
             graph_label = np.repeat(view.graph_label, np.diff(view.graph_ptr))
@@ -90,8 +91,8 @@ class Adjacency:
         ids = np.full(shape, PADDING, dtype=np.int64)
         for number, listed in enumerate(nodes):
             ids[number, : len(listed)] = listed
-        there = ids >= 0
-        if (ids >= len(self.node_type)).any():
+        there = np.arange(shape[1]) < sizes[:, None]
+        if (there & ((ids < 0) | (ids >= len(self.node_type)))).any():
             raise SchemaError("A subgraph names a node that does not exist")
         graph, i, j = np.nonzero(there[:, :, None] & there[:, None, :])
         edge = np.zeros((*shape, shape[1]), dtype=np.int64)
@@ -112,14 +113,19 @@ class Adjacency:
         )
 
 
-def _compress(cells: Cells, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sorted rows that hold every cell and, for cells without a mirror, the way back with relation 0."""
-    key = cells.source * size + cells.target
-    back = cells.target * size + cells.source
-    missing = back[~np.isin(back, key, assume_unique=True)]
-    every = np.concatenate([key, missing])
-    order = np.argsort(every, kind="stable")
-    relation = np.concatenate([cells.relation, np.zeros(len(missing), dtype=np.int64)])[order]
-    every = every[order]
-    counts = np.bincount(every // max(size, 1), minlength=size)
-    return np.concatenate([[0], np.cumsum(counts)]), every % max(size, 1), relation
+def _compress(cells: Cells, size: int, directed: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sorted rows that hold every cell and, for cells without a mirror, the way back with relation 0.
+
+    Only directed relations have such cells; ``directed[r]`` says whether relation r is one.
+    """
+    source, target, relation = cells.source, cells.target, cells.relation
+    if directed.any():
+        one_way = directed[relation]
+        back = target[one_way] * size + source[one_way]
+        missing = np.setdiff1d(back, source * size + target, assume_unique=True)
+        source = np.concatenate([source, missing // size])
+        target = np.concatenate([target, missing % size])
+        relation = np.concatenate([relation, np.zeros(len(missing), dtype=np.int64)])
+        order = np.lexsort((target, source))
+        source, target, relation = source[order], target[order], relation[order]
+    return np.concatenate([[0], np.cumsum(np.bincount(source, minlength=size))]), target, relation

@@ -60,7 +60,7 @@ def forest_fire(
 
     Args:
         adjacency: the large graph.
-        sizes: numbers of nodes, each at least 1.
+        sizes: different numbers of nodes, each at least 1.
         per_size: subgraphs per size.
         seed: every size derives its own.
         starts: nodes where fires may start; by default all of the target type.
@@ -73,9 +73,14 @@ def forest_fire(
         raise DignnError(f"The burning probability is {burning_probability}; it must be above 0 and at most 1")
     if not sizes or min(sizes) < 1 or per_size < 1:
         raise DignnError(f"Sizes {list(sizes)} with {per_size} graphs each cannot be sampled; give positive numbers")
+    if len(set(sizes)) < len(sizes):
+        raise DignnError(f"Sizes {list(sizes)} name one twice, which would repeat its graphs; raise per_size instead")
     pool = adjacency.targets if starts is None else np.asarray(starts, dtype=np.int64)
     if not len(pool):
-        raise DignnError(f"There is no node of type '{adjacency.schema.target}' to start from; check the data")
+        kind = "" if starts is not None or adjacency.schema.target is None else f" of type '{adjacency.schema.target}'"
+        raise DignnError(f"There is no node{kind} to start from; check the data")
+    if pool.min() < 0 or pool.max() >= len(adjacency.node_type):
+        raise DignnError(f"starts names a node that does not exist; there are {len(adjacency.node_type)}")
     nodes: list[list[int]] = []
     found: dict[int, int] = {}
     failed: dict[int, int] = {}
