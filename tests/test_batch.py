@@ -149,14 +149,6 @@ def test_features_that_are_not_filled_in_are_named() -> None:
 def test_a_type_without_nodes_has_no_rows_even_before_it_is_filled() -> None:
     batch = batch_of(SCHEMA, [2], {})
     assert batch.features("author").shape == (0, 2)
-    assert batch.filled
-
-
-def test_filled() -> None:
-    batch = example()
-    assert batch.filled
-    assert not replace(batch, tables={"author": batch.tables["author"]}).filled
-    assert not batch.without_features().filled
 
 
 @PROPERTY

@@ -63,7 +63,8 @@ def test_datasets_lists_all_with_licence_and_source(
         "planted",
     ):
         assert name in shown
-    assert "dblp  (not here)" in shown
+    assert "dblp  (not here; get it with --download)" in shown
+    assert "ba-3motif  (not here)" in shown
     assert shown.count("licence:") == shown.count("from:") == 9
 
 

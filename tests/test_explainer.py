@@ -71,6 +71,7 @@ def test_an_explanation_scores_what_it_says(planted: Dataset) -> None:
 def test_no_candidate_beats_the_first_explanation(planted: Dataset) -> None:
     made = explainer(planted)
     explanations = made.fit().explain()
+    assert made._candidates is not None
     highest = made.adapter.score(made._candidates).probability.max(0).values
     assert [several[0].score for several in explanations.values()] == pytest.approx(highest.tolist())
 
@@ -150,14 +151,35 @@ def test_explanations_save_and_load(planted: Dataset, tmp_path: Path) -> None:
             assert torch.equal(one.graph.features("author"), other.graph.features("author"))
 
 
-def test_held_out_graphs_are_not_among_those_learned_from(planted: Dataset) -> None:
-    made = explainer(planted).fit()
-    assert made.train is not None
-    assert made.held_out is not None
-    assert len(made.train) == 16
-    assert len(made.held_out) == 4
-    rows = {tuple(row) for row in torch.cat([made.train.row, made.train.node_type], 1).tolist()}
-    assert not rows & {tuple(row) for row in torch.cat([made.held_out.row, made.held_out.node_type], 1).tolist()}
+def test_opening_a_finished_run_changes_nothing_at_all(planted: Dataset, tmp_path: Path) -> None:
+    explainer(planted, folder=tmp_path).fit().explain()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    explainer(planted, folder=tmp_path).fit().explain()
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_reloaded_run_reports_the_same(planted: Dataset, tmp_path: Path) -> None:
+    explainer(planted, folder=tmp_path / "run").fit().explain()
+    Explanations.load(tmp_path / "run").report(tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_text() == (tmp_path / "run" / "report.html").read_text()
+
+
+def test_a_folder_of_another_model_or_other_data_is_refused(planted: Dataset, tmp_path: Path) -> None:
+    explainer(planted, folder=tmp_path).fit()
+    other = TinyHetero(planted.schema, seed=1)
+    with pytest.raises(RunFolderError, match="run with model"):
+        DiGNNExplainer(other, planted.data, schema=planted.schema, config=SMALL, folder=tmp_path).fit()
+    data = planted.data.clone()
+    data["author"].x = data["author"].x.roll(1, 0)
+    with pytest.raises(RunFolderError, match="run with data"):
+        DiGNNExplainer(TinyHetero(planted.schema), data, schema=planted.schema, config=SMALL, folder=tmp_path).fit()
+
+
+def test_candidates_that_were_damaged_are_named(planted: Dataset, tmp_path: Path) -> None:
+    explainer(planted, folder=tmp_path).fit()
+    (tmp_path / "candidates.safetensors").write_bytes(b"nonsense")
+    with pytest.raises(RunFolderError, match="candidates.safetensors is damaged"):
+        explainer(planted, folder=tmp_path).fit()
 
 
 def test_generated_target_nodes_carry_features_of_their_class(planted: Dataset) -> None:
@@ -218,7 +240,7 @@ def test_a_model_that_does_not_fit_is_refused_before_anything_is_written(planted
     [
         (Config(structure="bootstrp"), "no structure generator called 'bootstrp' .did you mean 'bootstrap'"),
         (Config(features="iid"), "no feature generator called 'iid'"),
-        (Config(sizes=(10_000,)), "No component of the graph has 10000 nodes"),
+        (Config(sizes=(100,), subgraphs_per_size=5, features="bootstap"), "no feature generator called 'bootstap'"),
         ("fasst", "no preset called 'fasst' .did you mean 'fast'"),
     ],
 )
@@ -230,6 +252,12 @@ def test_settings_that_cannot_work_are_refused_before_anything_is_written(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("sizes", [(), (0,), (101,)])
+def test_sizes_must_be_numbers_of_nodes_that_people_can_look_at(sizes: tuple[int, ...]) -> None:
+    with pytest.raises(DignnError, match="numbers of nodes from 1 to 100"):
+        Config(sizes=sizes)
+
+
 @pytest.mark.parametrize("field", ["candidates", "top_k", "subgraphs_per_size"])
 def test_settings_must_be_positive(field: str) -> None:
     with pytest.raises(DignnError, match=f"{field} is 0; it must be at least 1"):
@@ -239,6 +267,52 @@ def test_settings_must_be_positive(field: str) -> None:
 def test_sizes_that_no_graph_has_are_refused() -> None:
     with pytest.raises(DignnError, match="No graph has one of the sizes"):
         DiGNNExplainer(TinyGCN(1, 2, pool=True), rings_and_stars(), config=Config(sizes=(50,))).fit()
+
+
+@pytest.mark.parametrize("top_k", [0, -1])
+def test_top_k_must_be_positive(planted: Dataset, top_k: int) -> None:
+    with pytest.raises(DignnError, match="it must be at least 1"):
+        explainer(planted).fit().explain(top_k=top_k)
+
+
+def test_a_single_class_has_nothing_to_explain(planted: Dataset) -> None:
+    data = planted.data.clone()
+    data["author"].y = torch.zeros_like(data["author"].y)
+    with pytest.raises(DignnError, match="only one class"):
+        DiGNNExplainer(TinyHetero(planted.schema), data, target="author", config=SMALL)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"), [(None, "The data is a NoneType"), ([1, 2], "holds a int"), ("a.pt", "holds a str")]
+)
+def test_data_of_a_wrong_class_is_named(planted: Dataset, data: object, message: str) -> None:
+    with pytest.raises(DignnError, match=message):
+        DiGNNExplainer(TinyHetero(planted.schema), data, target=None)  # type: ignore[arg-type]
+
+
+def test_settings_of_a_wrong_class_are_named(planted: Dataset) -> None:
+    with pytest.raises(DignnError, match="config is a dict"):
+        explainer(planted, config={"top_k": 3})
+
+
+def test_a_folder_that_cannot_be_written_is_named(planted: Dataset, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunFolderError, match="cannot be written"):
+        explainer(planted, folder=tmp_path / "file" / "run").fit()
+
+
+@pytest.mark.parametrize("field", ["edge_attr", "edge_weight"])
+def test_edge_features_that_generated_graphs_would_lack_are_refused(field: str) -> None:
+    class Model(TinyGCN):
+        def forward(self, x, edge_index, batch, edge_attr=None, edge_weight=None):  # type: ignore[no-untyped-def]
+            return super().forward(x, edge_index, batch)
+
+    graphs = rings_and_stars()
+    DiGNNExplainer(Model(1, 2, pool=True), graphs)  # nothing to lose
+    for graph in graphs:
+        graph[field] = torch.rand(graph.edge_index.size(1))
+    with pytest.raises(ModelMismatchError, match=f"takes {field}, which generated graphs do not have"):
+        DiGNNExplainer(Model(1, 2, pool=True), graphs)
 
 
 def test_explaining_before_fitting_says_so(planted: Dataset) -> None:

@@ -247,6 +247,12 @@ def test_names_decide_between_relations_that_hold_the_same_edges(edges: list[tup
     assert set(found) == {Relation("a", "likes", "b", "rev_likes"), Relation("a", "buys", "b", "rev_buys")}
 
 
+@pytest.mark.parametrize("name", ["to", "rev_to"])
+def test_of_several_possible_reverses_the_one_that_is_named_so_is_taken(name: str) -> None:
+    found = relations_of({("a", "to", "b"): FORWARD, ("b", "another", "a"): BACKWARD, ("b", name, "a"): BACKWARD})
+    assert set(found) == {Relation("a", "to", "b", name), Relation("b", "another", "a")}
+
+
 def test_relations_do_not_depend_on_the_order_of_the_edge_types() -> None:
     edges = {
         ("a", "to", "b"): FORWARD,

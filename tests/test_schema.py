@@ -156,7 +156,8 @@ def test_specs_are_found_by_name_and_by_number() -> None:
         ({"relations": (Relation("author", "at", "venue"),)}, "unknown node type 'venue'"),
         ({"relations": (WRITES, WRITES)}, "Relations must be distinct"),
         ({"target": "venue"}, "Target 'venue' is not a node type; choose from author, paper, term"),
-        ({"classes": ()}, "no classes"),
+        ({"classes": ()}, "distinct and at least one"),
+        ({"classes": ("x", "x")}, "distinct and at least one"),
         ({"edge_attr_names": ("writes", "cited_by")}, r"lacks the relation names \['cites', 'rev_writes', 'twin'\]"),
     ],
 )

@@ -98,14 +98,6 @@ class GraphBatch:
             raise SchemaError(f"The features of '{node_type}' are not filled in yet; use a FeatureBank")
         return self.tables[node_type][rows]
 
-    @property
-    def filled(self) -> bool:
-        """Whether every type that has features and nodes has a table."""
-        return all(
-            not spec.generated or name in self.tables or not (self.node_type == code).any()
-            for code, (name, spec) in enumerate(zip(self.schema.node_types, self.schema.features, strict=True))
-        )
-
     def check(self) -> GraphBatch:
         """Raises where the tensors break a promise of this class; returns itself."""
         size = self.node_type.size(1)

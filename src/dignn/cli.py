@@ -109,7 +109,8 @@ def datasets() -> None:
     from dignn.data import DATASETS
 
     for info in DATASETS.values():
-        here = "generated, always here" if info.local is None else "here" if info.available else "not here"
+        missing = "not here; get it with --download" if info.downloadable else "not here"
+        here = "generated, always here" if info.local is None else "here" if info.available else missing
         out.print(f"[bold]{info.name}[/bold]  ({here})")
         for line in (info.summary, f"{info.task}; {info.size}", f"from: {info.source}", f"licence: {info.licence}"):
             out.print(f"    {line}", soft_wrap=True)
@@ -121,8 +122,11 @@ def _explain(
     from dignn.data import load
     from dignn.explainer import DiGNNExplainer
     from dignn.gnn.checkpoint import trained_model
+    from dignn.runtime.run import check_folder
 
     log_to_console(quiet)
+    DiGNNExplainer.check_settings(config)
+    check_folder(folder)
     dataset = load(name, seed=seed, download=download)
     progress = Progress() if quiet else ConsoleProgress()
     with progress.stage("Training the model") as tick:

@@ -50,10 +50,10 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str | No
     out.print(shown)
 
 
-def accuracies(accuracy: Mapping[str, Mapping[str, float]]) -> list[tuple[str, str, str]]:
+def accuracies(accuracy: Mapping[str, Mapping[str, float | None]]) -> list[tuple[str, str, str]]:
     """Rows (graphs, nodes, accuracy) of a model card's accuracies."""
     return [
-        (graphs.replace("_", " "), part.replace("_", " "), f"{value:.3f}")
+        (graphs.replace("_", " "), part.replace("_", " "), "not measured" if value is None else f"{value:.3f}")
         for graphs, parts in accuracy.items()
         for part, value in parts.items()
     ]

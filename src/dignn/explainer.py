@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,31 +14,23 @@ from torch_geometric.data import Data, HeteroData
 
 from dignn.batch import GraphBatch
 from dignn.config import PRESETS, Config
-from dignn.convert import from_pyg
-from dignn.errors import DignnError
+from dignn.errors import DignnError, RunFolderError
 from dignn.explanation import Explanation, Explanations
-from dignn.features import FeatureBank
+from dignn.features import FEATURE_GENERATORS, FeatureBank
+from dignn.fingerprint import data_fingerprint, model_fingerprint, schema_fingerprint
 from dignn.gnn.adapter import Forward, GNNAdapter, ReturnType, Scores
 from dignn.inference import infer_schema
 from dignn.metrics import measure
+from dignn.real import RealGraphs, refuse_dropped_fields
 from dignn.runtime.files import read_json, write_json, write_text
 from dignn.runtime.progress import Progress
 from dignn.runtime.run import Run
 from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import single_thread
-from dignn.sampling import Adjacency, forest_fire
 from dignn.schema import Schema
 from dignn.selection import select_highest
 from dignn.structure import STRUCTURE_GENERATORS
 from dignn.validity import Validity, check_validity
-
-log = logging.getLogger(__name__)
-
-DEFAULT_SIZES = tuple(range(10, 16))
-# Of the real graphs of each size, one in this many is held out for measuring.
-HELD_OUT = 5
-# Graphs on which a model is tried before anything is learned.
-TRIAL_GRAPHS = 8
 
 
 class Explainer(ABC):
@@ -79,24 +70,35 @@ class Explainer(ABC):
         about: dict[str, Any] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        if isinstance(config, str):
-            config = PRESETS[config]
+        self.run = Run(folder, progress)
+        self.config = PRESETS[config] if isinstance(config, str) else config
+        if not isinstance(self.config, Config):
+            raise DignnError(f"config is a {type(config).__name__}; give a Config or the name of a preset")
         self.schema = schema if schema is not None else infer_schema(data, target)
         if target is not None and self.schema.target != target:
             raise DignnError(f"The schema's target is '{self.schema.target}', not '{target}'; give one of them")
-        self.config = config
+        if self.schema.num_classes < 2:
+            raise DignnError("There is only one class, so there is nothing to tell apart; give data with two or more")
         self.seed = Seed(seed)
         self.adapter = GNNAdapter(model, self.schema, forward=forward, return_type=return_type)
-        self.data = Adjacency.build(data, self.schema)
-        self._graphs = None if self.schema.target is not None else from_pyg(data, self.schema)
+        refuse_dropped_fields(self.adapter, data)
+        self.real = RealGraphs(data, self.schema, self.config, self.seed.child("real"))
         self.prepare()
         with single_thread():
-            self.adapter.check(self._trial_graphs())
-        identity = {"explainer": self.name, "seed": seed, "config": _plain(asdict(config)), **(about or {})}
-        self.run = Run(folder, identity, {"versions": _versions()}, progress)
-        self.about = identity
-        self.train: GraphBatch | None = None
-        self.held_out: GraphBatch | None = None
+            trial = self.real.trial()
+            self.adapter.check(trial)
+            answers = self.adapter.score(trial).logits
+        self.about: dict[str, Any] = {
+            **(about or {}),
+            "explainer": self.name,
+            "seed": seed,
+            "config": _plain(asdict(self.config)),
+            "schema": schema_fingerprint(self.schema),
+            "data": data_fingerprint(self.real.data),
+            "model": model_fingerprint(model, answers),
+        }
+        self.run.identify(self.about, {"versions": _versions()})
+        self._candidates: GraphBatch | None = None
 
     # -- what a subclass provides ---------------------------------------------------------------------
 
@@ -106,7 +108,7 @@ class Explainer(ABC):
 
     @abstractmethod
     def learn(self, train: GraphBatch) -> None:
-        """Learns from real graphs (and from ``self.data``), in stages of ``self.run``."""
+        """Learns from real graphs (and the rest of ``self.real``), in stages of ``self.run``."""
 
     @abstractmethod
     def candidates(self, sizes: Sequence[int]) -> GraphBatch:
@@ -117,37 +119,38 @@ class Explainer(ABC):
     def fit(self) -> Self:
         """Samples real graphs, learns from them and makes the candidates (steps 1 and 2)."""
         with single_thread():
-            self.train, self.held_out = self._real_graphs()
+            with self.run.stage("FFS"):
+                self.real.sample()
             self.run.claim()
             if self.run.folder is not None:
                 write_text(self.run.folder / "schema.json", self.schema.to_json())
             self._candidates = self.run.artifact(
-                "candidates.safetensors", self._make_candidates, GraphBatch.save, GraphBatch.load
+                "candidates.safetensors", self._make_candidates, GraphBatch.save, self._load_candidates
             )
-        self.run.finish()
         return self
 
     def explain(self, top_k: int | None = None) -> Explanations:
         """Validity, selection and metrics (steps 3 to 5): per class the graphs that speak for it best."""
-        if self.train is None or self.held_out is None:
+        if self._candidates is None:
             raise DignnError("There is nothing to choose from yet; call fit first")
-        train, held_out = self.train, self.held_out
+        top_k = self.config.top_k if top_k is None else top_k
+        if top_k < 1:
+            raise DignnError(f"top_k is {top_k}; it must be at least 1")
         with single_thread():
             with self.run.stage("PP"):
                 validity = check_validity(self._candidates)
                 valid = self._candidates[validity.valid]
             with self.run.stage("GS"):
                 scores = self.adapter.score(valid)
-                by_class = self._select(valid, validity, scores, top_k if top_k is not None else self.config.top_k)
+                by_class = self._select(valid, validity, scores, top_k)
             metrics = self.run.artifact(
                 "metrics.json",
-                lambda: self._measure(valid, scores, validity, train, held_out),
+                lambda: self._measure(valid, scores, validity),
                 lambda value, path: write_json(path, value),
-                read_json,
+                lambda path: read_json(path, "paper", "sound", "floor", "control"),
             )
-        self.run.finish()
-        about = {**self.about, "validity": validity.counts(), "metrics": metrics, "timings": dict(self.run.timings)}
-        explanations = Explanations(by_class, about)
+        found = {"validity": validity.counts(), "sampling": self.real.report, "metrics": metrics}
+        explanations = Explanations(by_class, {**self.about, **found, "timings": self.run.timings})
         if self.run.folder is not None:
             explanations.save(self.run.folder)
             explanations.report(self.run.folder / "report.html")
@@ -155,49 +158,19 @@ class Explainer(ABC):
 
     # -- steps ----------------------------------------------------------------------------------------
 
-    def _trial_graphs(self) -> GraphBatch:
-        if self._graphs is not None:
-            return self._graphs[:TRIAL_GRAPHS]
-        sizes = sorted({min(self._sizes), max(self._sizes)})
-        return forest_fire(self.data, sizes, TRIAL_GRAPHS // 2, seed=self.seed.child("trial"))[0]
-
-    @property
-    def _sizes(self) -> tuple[int, ...]:
-        return self.config.sizes if self.config.sizes is not None else DEFAULT_SIZES
-
-    def _real_graphs(self) -> tuple[GraphBatch, GraphBatch]:
-        """Real graphs to learn from and real graphs to measure against, shuffled within each size."""
-        with self.run.stage("FFS"):
-            graphs = self._sampled() if self._graphs is None else self._own(self._graphs)
-            order = torch.randperm(len(graphs), generator=self.seed.child("held-out").torch())
-            order = order[torch.argsort(graphs.sizes[order], stable=True)]
-            held_out = torch.zeros(len(order), dtype=torch.bool)
-            held_out[HELD_OUT - 1 :: HELD_OUT] = True
-        if len(order) < HELD_OUT:
-            raise DignnError(f"There are only {len(order)} real graphs to learn from; at least {HELD_OUT} are needed")
-        return graphs[order[~held_out]], graphs[order[held_out]]
-
-    def _sampled(self) -> GraphBatch:
-        graphs, _ = forest_fire(self.data, self._sizes, self.config.subgraphs_per_size, seed=self.seed.child("FFS"))
-        return graphs
-
-    def _own(self, graphs: GraphBatch) -> GraphBatch:
-        if self.config.sizes is None:
-            return graphs
-        fitting = torch.isin(graphs.sizes, torch.tensor(self.config.sizes))
-        if not fitting.any():
-            found = f"{int(graphs.sizes.min())} to {int(graphs.sizes.max())}"
-            raise DignnError(f"No graph has one of the sizes {list(self.config.sizes)}; they have {found} nodes")
-        return graphs[fitting]
-
     def _make_candidates(self) -> GraphBatch:
-        assert self.train is not None  # fit sets it first
-        self.learn(self.train)
-        return self.candidates(self._candidate_sizes(self.train))
+        self.learn(self.real.train)
+        return self.candidates(self._candidate_sizes())
 
-    def _candidate_sizes(self, train: GraphBatch) -> list[int]:
+    def _load_candidates(self, path: Path) -> GraphBatch:
+        found = GraphBatch.load(path)
+        if found.schema != self.schema:
+            raise RunFolderError(f"{path} holds graphs of another schema; choose another folder or delete it")
+        return found
+
+    def _candidate_sizes(self) -> list[int]:
         """Sizes of the candidates: as frequent as among the real graphs, which sampling makes equally so."""
-        known = train.sizes.sort().values
+        known = self.real.train.sizes.sort().values
         place = torch.linspace(0, len(known) - 1, self.config.candidates).round().long()
         return known[place].tolist()
 
@@ -225,11 +198,10 @@ class Explainer(ABC):
             ]
         return by_class
 
-    def _measure(
-        self, valid: GraphBatch, scores: Scores, validity: Validity, train: GraphBatch, held_out: GraphBatch
-    ) -> dict[str, Any]:
+    def _measure(self, valid: GraphBatch, scores: Scores, validity: Validity) -> dict[str, Any]:
         with self.run.stage("EVAL"):
-            return measure(valid, scores, validity.counts(), train, held_out, self.adapter.score(held_out))
+            held_out = self.real.held_out
+            return measure(valid, scores, validity.counts(), self.real.train, held_out, self.adapter.score(held_out))
 
 
 class DiGNNExplainer(Explainer):
@@ -242,6 +214,12 @@ class DiGNNExplainer(Explainer):
 
     name = "dignnexplainer"
 
+    @staticmethod
+    def check_settings(config: Config) -> None:
+        """Raises for a generator that does not exist."""
+        STRUCTURE_GENERATORS[config.structure]
+        FEATURE_GENERATORS[config.features]
+
     def prepare(self) -> None:
         self._structure = STRUCTURE_GENERATORS[self.config.structure]()
         self._bank = FeatureBank(self.schema, self.config.features)
@@ -250,7 +228,7 @@ class DiGNNExplainer(Explainer):
         with self.run.stage("GGT") as tick:
             self._structure.fit(train, seed=self.seed.child("GGT"), tick=tick)
         with self.run.stage("NFGT") as tick:
-            self._bank.fit(self.data, seed=self.seed.child("NFGT"), tick=tick)
+            self._bank.fit(self.real.data, self.real.learned, seed=self.seed.child("NFGT"), tick=tick)
 
     def candidates(self, sizes: Sequence[int]) -> GraphBatch:
         with self.run.stage("GGAT") as tick:

@@ -14,12 +14,13 @@ from dignn.batch import GraphBatch
 from dignn.convert import to_networkx, to_pyg
 from dignn.errors import DignnError, RunFolderError
 from dignn.runtime.files import read_json, write_json
-from dignn.schema import FeatureKind
+from dignn.schema import FeatureKind, Relation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMAT = "dignn.Explanations.1"
+COUNTS = ("validity", "sampling")  # parts of ``about`` that no other file of a run folder holds
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,15 @@ class Explanation:
         order = row.abs().argsort(descending=True, stable=True)[:most].tolist()
         return [(spec.column_name(column), float(row[column])) for column in order if float(row[column]) != 0]
 
+    def edges(self) -> list[tuple[int, int, Relation]]:
+        """(source, target, relation) of every edge, an undirected one once."""
+        found = []
+        for u, v in self.graph.edge[0].nonzero().tolist():
+            relation = self.graph.schema.relations[int(self.graph.edge[0, u, v]) - 1]
+            if relation.directed or u < v:
+                found.append((u, v, relation))
+        return found
+
     def composition(self) -> str:
         """How many nodes of each type, for example ``2 author, 5 paper``."""
         names = self.graph.schema.node_types
@@ -84,14 +94,13 @@ class Explanation:
         """A JSON form for people and programs: scores, typed nodes with named features, edges."""
         schema = self.graph.schema
         nodes = [
-            {"type": schema.node_types[int(code)], "features": dict(self.top_features(node, 64))}
+            {"type": schema.node_types[int(code)], "features": [list(pair) for pair in self.top_features(node, 64)]}
             for node, code in enumerate(self.graph.node_type[0].tolist())
         ]
-        arcs = []
-        for u, v in self.graph.edge[0].nonzero().tolist():
-            relation = schema.relations[int(self.graph.edge[0, u, v]) - 1]
-            if relation.directed or u < v:
-                arcs.append({"source": u, "target": v, "relation": relation.name, "directed": relation.directed})
+        edges = [
+            {"source": u, "target": v, "relation": relation.name, "directed": relation.directed}
+            for u, v, relation in self.edges()
+        ]
         return {
             "class": self.class_name,
             "rank": self.rank,
@@ -100,7 +109,7 @@ class Explanation:
             "target_node": self.node,
             "candidate": self.candidate,
             "nodes": nodes,
-            "edges": arcs,
+            "edges": edges,
         }
 
 
@@ -142,6 +151,7 @@ class Explanations(Mapping[str, list[Explanation]]):
             folder / "explanations.json",
             {
                 "format": FORMAT,
+                **{name: self.about[name] for name in COUNTS if name in self.about},
                 "classes": {name: [item.summary() for item in several] for name, several in self.by_class.items()},
             },
         )
@@ -152,7 +162,7 @@ class Explanations(Mapping[str, list[Explanation]]):
         folder = Path(folder)
         if not (folder / "explanations.json").exists():
             raise RunFolderError(f"{folder} holds no explanations.json; give the folder of a finished run")
-        content = read_json(folder / "explanations.json")
+        content = read_json(folder / "explanations.json", "format", "classes")
         if content.get("format") != FORMAT:
             raise RunFolderError(
                 f"{folder}/explanations.json has the format {content.get('format')}, not {FORMAT}; run again"
@@ -178,4 +188,13 @@ class Explanations(Mapping[str, list[Explanation]]):
                     )
                 )
                 position += 1
-        return cls(by_class)
+        return cls(by_class, _about(folder) | {name: content[name] for name in COUNTS if name in content})
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    """What a run folder tells beside the graphs; nothing where only explanations were saved."""
+    about = read_json(folder / "config.json") if (folder / "config.json").exists() else {}
+    for name in ("metrics", "timings"):
+        if (folder / f"{name}.json").exists():
+            about[name] = read_json(folder / f"{name}.json")
+    return about

@@ -174,8 +174,8 @@ class Schema:
             raise SchemaError(f"Relations must be distinct, also in reverse; found {list(self.edge_types)}")
         if self.target is not None and self.target not in self.node_types:
             raise SchemaError(f"Target '{self.target}' is not a node type; choose from {', '.join(self.node_types)}")
-        if len(self.classes) < 1:
-            raise SchemaError("There are no classes to explain; give labels y")
+        if not self.classes or len(set(self.classes)) < len(self.classes):
+            raise SchemaError(f"Class names must be distinct and at least one; found {list(self.classes)}")
         unknown = {name for _, name, _ in self.edge_types} - set(self.edge_attr_names or ())
         if self.edge_attr_names is not None and unknown:
             raise SchemaError(f"edge_attr_names lacks the relation names {sorted(unknown)}; add them")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -24,7 +25,7 @@ def select_highest(candidates: GraphBatch, scores: Scores, top_k: int) -> list[l
     """The paper's rule: for each class the ``top_k`` candidates with the highest probability.
 
     A candidate counts once per class, with its best target node. Candidates are ordered by log-odds, which
-    order like probabilities and do not tie at 1.0; equal ones by fingerprint, so that the order in which
+    order like probabilities and do not tie at 1.0; equal ones by what the graphs are, so that the order in which
     candidates are stored does not matter. Of isomorphic candidates the first is kept.
     """
     chosen = []
@@ -40,11 +41,20 @@ def select_highest(candidates: GraphBatch, scores: Scores, top_k: int) -> list[l
 
 
 def _break_ties(candidates: GraphBatch, ranked: list[int], values: list[float]) -> list[int]:
+    """Equal values in the order of what the graphs are: structure first, then features."""
     tied = {value for value, following in pairwise(values) if value == following}
     if not tied:
         return ranked
     names = {
-        graph: fingerprints(candidates[graph])[0] for graph, value in zip(ranked, values, strict=True) if value in tied
+        graph: (fingerprints(candidates[graph])[0], _feature_digest(candidates[graph]))
+        for graph, value in zip(ranked, values, strict=True)
+        if value in tied
     }
-    keyed = [(-value, names.get(graph, ""), graph) for graph, value in zip(ranked, values, strict=True)]
+    keyed = [(-value, names.get(graph, ("", "")), graph) for graph, value in zip(ranked, values, strict=True)]
     return [graph for _, _, graph in sorted(keyed)]
+
+
+def _feature_digest(graph: GraphBatch) -> str:
+    """A text that depends on the feature rows of a graph and not on the order of its nodes."""
+    rows = [row.numpy().tobytes() for name in sorted(graph.tables) for row in graph.features(name)]
+    return hashlib.blake2b(b"".join(sorted(rows)), digest_size=16).hexdigest()

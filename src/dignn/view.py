@@ -61,7 +61,12 @@ def view_of(
         homogeneous_type: name of the only type of a ``Data`` without ``type_names``.
     """
     single = isinstance(data, (Data, HeteroData))
+    if not single and not isinstance(data, Sequence):
+        raise SchemaError(f"The data is a {type(data).__name__}; give a Data, a HeteroData, or a list of them")
     graphs: list[Data | HeteroData] = [data] if single else list(data)
+    strange = next((graph for graph in graphs if not isinstance(graph, (Data, HeteroData))), None)
+    if strange is not None:
+        raise SchemaError(f"The list of graphs holds a {type(strange).__name__}; give Data or HeteroData objects")
     if not graphs:
         raise SchemaError("The list of graphs is empty; give at least one graph")
     if len({isinstance(graph, HeteroData) for graph in graphs}) > 1:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -298,3 +300,65 @@ def test_a_model_that_mixes_graphs_is_scored_one_by_one(
     assert "one by one" in caplog.text
     alone = torch.cat([model(graph.x_dict, graph.edge_index_dict) for graph in to_pyg(graphs)])
     assert torch.allclose(adapter.score(graphs).logits, alone, atol=1e-5)
+
+
+def test_graphs_without_a_target_node_have_no_scores(planted: Dataset, graphs: GraphBatch) -> None:
+    without = graphs[:1]
+    keep = (~without.target_mask[0]).nonzero()[:, 0]
+    none = replace(
+        without,
+        node_type=without.node_type[:, keep],
+        edge=without.edge[:, keep][:, :, keep],
+        label=without.label[:, keep],
+        row=without.row[:, keep],
+    )
+    adapter = GNNAdapter(TinyHetero(planted.schema), planted.schema)
+    adapter.one_by_one = True
+    mixed = GraphBatch.cat([graphs[:2], none, graphs[2:4]])
+    scores = adapter.score(mixed)
+    assert 2 not in scores.graph.tolist()
+    assert torch.allclose(scores.logits, adapter.score(graphs[:4]).logits, atol=1e-6)
+    assert len(adapter.score(none).graph) == 0
+
+
+def test_a_failure_while_scoring_is_one_sentence_too(planted: Dataset, graphs: GraphBatch) -> None:
+    class Fragile(TinyHetero):
+        def forward(self, x_dict: dict, edge_index_dict: dict) -> torch.Tensor:
+            if len(x_dict["author"]) > 20:
+                raise RuntimeError("too many authors")
+            return super().forward(x_dict, edge_index_dict)
+
+    adapter = GNNAdapter(Fragile(planted.schema), planted.schema)
+    adapter.check(graphs[:2])
+    with pytest.raises(ModelMismatchError, match="too many authors"):
+        adapter.score(graphs)
+
+
+def test_a_model_that_never_saw_data_is_refused(planted: Dataset) -> None:
+    with pytest.raises(ModelMismatchError, match="not trained"):
+        GNNAdapter(SAGEConv(-1, 4), planted.schema)
+
+
+def test_unknown_return_types_are_refused(planted: Dataset) -> None:
+    with pytest.raises(ModelMismatchError, match="Unknown return_type 'prob'; choose from raw, probs, log_probs"):
+        GNNAdapter(TinyHetero(planted.schema), planted.schema, return_type="prob")  # type: ignore[arg-type]
+
+
+def test_relation_names_with_signs_fit_models_made_by_to_hetero() -> None:
+    data = HeteroData()
+    data["a"].x, data["b"].x, data["a"].y = torch.rand(4, 3), torch.rand(4, 2), torch.tensor([0, 1, 0, 1])
+    data["a", "co-writes with", "b"].edge_index = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+    data["b", "rev:of", "a"].edge_index = torch.tensor([[1, 2, 3, 0], [0, 1, 2, 3]])
+    schema = infer_schema(data, "a")
+
+    class Inner(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = SAGEConv((-1, -1), 2)
+
+        def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+            return self.conv(x, edge_index)
+
+    model = to_hetero(Inner(), schema.metadata)
+    model(data.x_dict, data.edge_index_dict)
+    GNNAdapter(model, schema).check(from_pyg(data, schema))

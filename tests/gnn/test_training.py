@@ -13,6 +13,7 @@ from dignn.convert import from_pyg, to_pyg
 from dignn.data import Dataset, load
 from dignn.data.base import GroundTruth
 from dignn.data.motifs import cycle, house
+from dignn.errors import DignnError
 from dignn.gnn import train
 from dignn.gnn.adapter import GNNAdapter
 from dignn.gnn.training import GraphTask, NodeTask, _fit
@@ -98,6 +99,11 @@ def test_the_model_fits_the_adapter_and_is_batch_invariant(planted: Dataset) -> 
     adapter.check(task._subgraphs("test", 12))
     assert not adapter.one_by_one
     assert adapter.score(task._subgraphs("test", 12)).embedding.size(1) == trained.model.head.in_features
+
+
+def test_a_missing_part_of_the_split_is_named(shapes: Dataset) -> None:
+    with pytest.raises(DignnError, match="has no val part"):
+        train(replace(shapes, splits=shapes.splits | {"val": torch.empty(0, dtype=torch.long)}))
 
 
 # -- the best weights, on time ------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from torch import Tensor
 from dignn.data import DATASETS, Dataset, load
 from dignn.errors import DignnError
 from dignn.gnn import checkpoint, train, trained_model
-from dignn.gnn.zoo import FORMS, RECIPES, TrainedModel, data_fingerprint, recipe, schema_fingerprint
+from dignn.gnn.zoo import FORMS, RECIPES, Recipe, TrainedModel, data_fingerprint, recipe, schema_fingerprint
 
 
 @pytest.fixture(scope="module")
@@ -113,8 +113,7 @@ def _other_architecture(folder: Path) -> None:
 
 
 DAMAGE = {
-    "is damaged": (_break_weights, _break_card),
-    "not the card": (_empty_card,),
+    "is damaged": (_break_weights, _break_card, _empty_card),
     "do not fit": (_other_width,),
     "Unknown architecture": (_other_architecture,),
 }
@@ -139,11 +138,15 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Training made short, and counted."""
     calls: list[str] = []
 
+    def short_recipe(dataset: Dataset, form: str) -> Recipe:
+        return replace(recipe(dataset, form), epochs=2, pool=30, held_out=30)
+
     def short(dataset: Dataset, form: str, seed: int, progress: object) -> TrainedModel:
         calls.append(f"{dataset.name} {form} {seed}")
-        return train(dataset, form, seed, instead=replace(recipe(dataset, form), epochs=2, pool=30, held_out=30))
+        return train(dataset, form, seed, instead=checkpoint.recipe(dataset, form))
 
     monkeypatch.setattr(checkpoint, "train", short)
+    monkeypatch.setattr(checkpoint, "recipe", short_recipe)
     return calls
 
 
@@ -176,6 +179,17 @@ def test_a_damaged_model_is_trained_again(
     trained_model(shapes, "paper", 0, tmp_path)
     assert len(counted) == 2
     assert "is damaged" in caplog.text
+    trained_model(shapes, "paper", 0, tmp_path)
+    assert len(counted) == 2
+
+
+def test_a_model_of_an_older_recipe_is_trained_again(
+    shapes: Dataset, counted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained_model(shapes, "paper", 0, tmp_path)
+    before = checkpoint.recipe
+    monkeypatch.setattr(checkpoint, "recipe", lambda dataset, form: replace(before(dataset, form), learning_rate=0.1))
+    trained_model(shapes, "paper", 0, tmp_path)
     trained_model(shapes, "paper", 0, tmp_path)
     assert len(counted) == 2
 

@@ -32,13 +32,13 @@ def failing_writer(temporary: Path) -> None:
 
 def test_a_failing_writer_leaves_the_old_file(tmp_path: Path) -> None:
     write_text(tmp_path / "a.txt", "old")
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(RunFolderError, match=r"a\.txt could not be written \(disk full\)"):
         write_atomically(tmp_path / "a.txt", failing_writer)
     assert (tmp_path / "a.txt").read_text() == "old"
 
 
 def test_a_failing_writer_leaves_no_temporary_file(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(RunFolderError, match=r"a\.txt could not be written \(disk full\)"):
         write_atomically(tmp_path / "a.txt", failing_writer)
     assert list(tmp_path.iterdir()) == []
 
@@ -80,17 +80,30 @@ def test_tensors_that_cannot_be_written_leave_the_old_file(tmp_path: Path) -> No
 
 
 @PROPERTY
-@given(JSON)
-def test_json_round_trip(tmp_path_factory: pytest.TempPathFactory, value: object) -> None:
+@given(st.dictionaries(st.text(), JSON, max_size=3))
+def test_json_round_trip(tmp_path_factory: pytest.TempPathFactory, value: dict[str, object]) -> None:
     path = tmp_path_factory.getbasetemp() / "value.json"
     write_json(path, value)
     assert read_json(path) == value
 
 
-@pytest.mark.parametrize("content", [b"", b'{"a": 1', b"\xff\xfe", b"[1, 2] 3"])
+def test_json_of_another_shape_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"a": 1}')
+    assert read_json(tmp_path / "a.json", "a") == {"a": 1}
+    with pytest.raises(RunFolderError, match=r"a\.json is damaged \(it lacks a, b\)"):
+        read_json(tmp_path / "a.json", "a", "b")
+
+
+def test_numbers_that_json_does_not_have_are_not_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        write_json(tmp_path / "a.json", {"a": float("inf")})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b'{"a": 1', b"\xff\xfe", b"[1, 2] 3", b"[]", b"null"])
 def test_damaged_json_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.json").write_bytes(content)
-    with pytest.raises(RunFolderError, match=r"a\.json is damaged .*; delete it and run again"):
+    with pytest.raises(RunFolderError, match=r"a\.json is damaged .*; delete its folder and run again"):
         read_json(tmp_path / "a.json")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -20,63 +21,113 @@ def artifact(run: Run, name: str, made: list[str]) -> dict:
     return run.artifact(name, make, lambda value, path: write_json(path, value), read_json)
 
 
+def started(folder: Path, **identity: object) -> Run:
+    run = Run(folder)
+    run.identify({"seed": 0} | identity)
+    run.claim()
+    return run
+
+
 def test_nothing_is_written_before_the_folder_is_claimed(tmp_path: Path) -> None:
-    run = Run(tmp_path / "run", {"seed": 0})
+    run = Run(tmp_path / "run")
     with run.stage("FFS"):
         pass
     assert not (tmp_path / "run").exists()
+    run.identify({"seed": 0}, {"versions": 1})
+    assert not (tmp_path / "run").exists()
     run.claim()
-    assert json.loads((tmp_path / "run" / "config.json").read_text()) == {"seed": 0}
+    assert json.loads((tmp_path / "run" / "config.json").read_text()) == {"seed": 0, "versions": 1}
 
 
 def test_a_second_start_makes_only_what_is_missing(tmp_path: Path) -> None:
     made: list[str] = []
     for names in (["a.json"], ["a.json", "b.json"]):
-        run = Run(tmp_path, {"seed": 0})
-        run.claim()
+        run = started(tmp_path)
         results = [artifact(run, name, made) for name in names]
     assert made == ["a.json", "b.json"]
     assert results == [{"made": "a.json"}, {"made": "b.json"}]
 
 
-def test_timings_add_up_over_starts_and_have_the_papers_names(tmp_path: Path) -> None:
-    for _ in range(2):
-        run = Run(tmp_path, {})
-        run.claim()
-        with run.stage("GGT"):
-            pass
-        before = run.timings["GGT"]
-    run.finish()
-    saved = json.loads((tmp_path / "timings.json").read_text())
-    assert list(saved) == ["FFS", "GGT", "GGAT", "NFGT", "NFGAT", "PP", "GS", "EVAL", "WALL"] == [*STAGES, "WALL"]
-    assert saved["WALL"] >= saved["GGT"] == round(before, 4)
+def spend(run: Run, stage: str, seconds: float) -> None:
+    with run.stage(stage):
+        time.sleep(seconds)
 
 
-@pytest.mark.parametrize(("key", "value"), [("seed", 1), ("dataset", "imdb")])
+def test_timings_have_the_papers_names_and_survive_a_restart(tmp_path: Path) -> None:
+    run = started(tmp_path)
+    spend(run, "FFS", 0.03)
+    spend(run, "GGT", 0.05)
+    artifact(run, "a.json", [])
+    first = json.loads((tmp_path / "timings.json").read_text())
+    run = started(tmp_path)
+    spend(run, "FFS", 0.01)  # done again: counts once
+    spend(run, "GGAT", 0.02)
+    artifact(run, "b.json", [])
+    second = json.loads((tmp_path / "timings.json").read_text())
+    assert list(second) == ["FFS", "GGT", "GGAT", "NFGT", "NFGAT", "PP", "GS", "EVAL", "WALL"] == [*STAGES, "WALL"]
+    assert second["GGT"] == first["GGT"] >= 0.05
+    assert second["FFS"] < first["FFS"]
+    assert second["GGAT"] >= 0.02
+    assert second["WALL"] >= first["WALL"] + 0.03
+
+
+def test_opening_a_finished_run_leaves_its_timings_alone(tmp_path: Path) -> None:
+    run = started(tmp_path)
+    artifact(run, "a.json", [])
+    before = (tmp_path / "timings.json").read_bytes()
+    run = started(tmp_path)
+    spend(run, "FFS", 0.01)
+    artifact(run, "a.json", [])
+    assert (tmp_path / "timings.json").read_bytes() == before
+    assert run.timings == json.loads(before)
+
+
+@pytest.mark.parametrize(("key", "value"), [("seed", 1), ("dataset", "imdb"), ("model", "abc")])
 def test_the_folder_of_another_run_is_refused_and_left_alone(tmp_path: Path, key: str, value: object) -> None:
-    Run(tmp_path, {"seed": 0, "dataset": "dblp"}).claim()
+    started(tmp_path, dataset="dblp")
     before = (tmp_path / "config.json").read_bytes()
     with pytest.raises(RunFolderError, match=f"run with {key} .* not {value!r}; choose another folder"):
-        Run(tmp_path, {"seed": 0, "dataset": "dblp", key: value})
+        started(tmp_path, **({"dataset": "dblp"} | {key: value}))
     assert (tmp_path / "config.json").read_bytes() == before
+
+
+def test_a_run_that_says_less_of_itself_is_another_run(tmp_path: Path) -> None:
+    started(tmp_path, dataset="dblp")
+    with pytest.raises(RunFolderError, match="run with dataset 'dblp', not None"):
+        started(tmp_path)
 
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(RunFolderError, match="holds other files"):
-        Run(tmp_path, {})
+        Run(tmp_path)
+
+
+def test_what_a_killed_run_left_half_written_is_no_obstacle_and_goes(tmp_path: Path) -> None:
+    (tmp_path / ".config.json.abc.partial").write_text("{")
+    started(tmp_path)
+    started(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["config.json"]
 
 
 def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("")
     with pytest.raises(RunFolderError, match="is a file"):
-        Run(tmp_path / "run", {})
+        Run(tmp_path / "run")
 
 
-def test_a_damaged_config_is_named(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(RunFolderError, match=r"config.json is damaged"):
-        Run(tmp_path, {})
+@pytest.mark.parametrize("content", ["{", "[]", "null"])
+def test_a_damaged_config_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "config.json").write_text(content)
+    with pytest.raises(RunFolderError, match=r"config.json is damaged .*delete its folder"):
+        started(tmp_path)
+
+
+def test_damaged_timings_are_named(tmp_path: Path) -> None:
+    started(tmp_path)
+    (tmp_path / "timings.json").write_text('{"WALL": 1}')
+    with pytest.raises(RunFolderError, match=r"timings.json is damaged"):
+        started(tmp_path)
 
 
 def test_without_a_folder_everything_is_made_and_nothing_kept() -> None:

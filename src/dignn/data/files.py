@@ -101,7 +101,8 @@ class RawSet:
         place = (folder / self.folder if folder is not None else self.cached) / "raw"
         if self.open is None:
             return f"{cause} and cannot be downloaded automatically; put {', '.join(self.files)} into {place}"
-        return f"{cause}; download it with load('{self.name}', download=True), or put its raw files into {place}"
+        way = f"--download (in Python load('{self.name}', download=True))"
+        return f"{cause}; download it with {way}, or put its raw files into {place}"
 
     def _lack(self, raw: Path) -> str:
         absent = [file for file in self.files if not (raw / file).is_file()]

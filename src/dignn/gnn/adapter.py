@@ -11,10 +11,11 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 from torch_geometric.data import Data, HeteroData
 
 from dignn.batch import GraphBatch
@@ -26,6 +27,7 @@ from dignn.schema import Layout, Schema
 log = logging.getLogger(__name__)
 
 ReturnType = Literal["raw", "probs", "log_probs"]
+RETURN_TYPES: tuple[ReturnType, ...] = get_args(ReturnType)
 Forward = Callable[[Any, Any], Any]
 
 # Graphs in one disjoint batch: bounds memory for wide features.
@@ -59,9 +61,12 @@ class Scores:
     def log_odds(self) -> Tensor:
         """(m, C) log p / (1 - p): orders like the probability, and still tells scores apart near 1."""
         logits = self.logits.double()
-        others = logits[:, None, :].repeat(1, logits.size(1), 1)
-        others.diagonal(dim1=1, dim2=2).fill_(-torch.inf)
-        return logits - others.logsumexp(2)
+        log_p = logits.log_softmax(1)
+        odds = log_p - torch.log1p(-log_p.exp())
+        # Of the largest score 1 - p may vanish; its log-odds are its distance to all others together.
+        top = logits.argmax(1, keepdim=True)
+        others = logits.scatter(1, top, -torch.inf).logsumexp(1, keepdim=True)
+        return odds.scatter(1, top, logits.gather(1, top) - others)
 
 
 class GNNAdapter:
@@ -71,6 +76,7 @@ class GNNAdapter:
         model: a PyTorch Geometric module, or any callable. What it takes is read from the names of its
             parameters: ``x_dict, edge_index_dict`` (or ``x, edge_index``), and if it has them ``batch`` and
             ``edge_attr``; a single parameter of another name gets the ``Data`` or ``HeteroData`` itself.
+            Features arrive as float32; where a model wants another type, ``forward`` converts them.
         schema: the data's schema.
         forward: ``forward(model, data)`` returns the output, where the signature does not tell.
         return_type: whether the output is raw scores, probabilities or log-probabilities.
@@ -81,6 +87,10 @@ class GNNAdapter:
     ) -> None:
         if not callable(model):
             raise ModelMismatchError(f"The model is a {type(model).__name__}; give a torch module or a callable")
+        if return_type not in RETURN_TYPES:
+            raise ModelMismatchError(f"Unknown return_type '{return_type}'; choose from {', '.join(RETURN_TYPES)}")
+        if isinstance(model, nn.Module) and any(is_lazy(parameter) for parameter in model.parameters()):
+            raise ModelMismatchError("The model has layers that never saw data, so it is not trained; train it first")
         self.model = model
         self.schema = schema
         self.return_type = return_type
@@ -92,9 +102,10 @@ class GNNAdapter:
     def score(self, batch: GraphBatch) -> Scores:
         """Scores of every target node (or graph) of ``batch``, without gradients."""
         step = 1 if self.one_by_one else CHUNK
-        with torch.no_grad():
-            parts = [self._score(batch[start : start + step], None) for start in range(0, len(batch), step)]
-        graphs = [part.graph + number * step for number, part in enumerate(parts)]
+        with torch.no_grad(), trace_failure(self.model, self.schema):
+            every = [self._score(batch[start : start + step], None) for start in range(0, len(batch), step)]
+        graphs = [part.graph + number * step for number, part in enumerate(every) if len(part.graph)]
+        parts = [part for part in every if len(part.graph)]
         if not parts:
             empty = torch.empty(0, dtype=torch.long)
             return Scores(
@@ -106,6 +117,10 @@ class GNNAdapter:
             torch.cat([part.logits for part in parts]),
             torch.cat([part.embedding for part in parts]),
         )
+
+    def asks_for(self, field: str) -> bool:
+        """Whether the model's parameters name a field of the data, for example ``edge_attr``."""
+        return any(parameter.name.removesuffix("_dict") == field for parameter in _parameters(self.model))
 
     def score_weighted(self, batch: GraphBatch, edge_weight: Tensor) -> Scores:
         """Scores with messages multiplied by ``edge_weight`` (B, N, N), differentiable in the weights.
@@ -212,7 +227,7 @@ class GNNAdapter:
             raise ModelMismatchError(
                 "The model answers differently each time; make its dropout and sampling depend on self.training"
             )
-        with torch.no_grad():
+        with torch.no_grad(), trace_failure(self.model, self.schema):
             alone = torch.cat([self._score(sample[number], None).logits for number in range(len(sample))])
         self.one_by_one = not torch.allclose(first.logits, alone, atol=TOLERANCE, rtol=10 * TOLERANCE)
         if self.one_by_one:
@@ -224,16 +239,23 @@ class GNNAdapter:
     def _check_edge_types(self) -> None:
         if not isinstance(self.model, nn.Module) or self.schema.layout is not Layout.HETERO:
             return
+        known = {_plain_name(edge_type) for edge_type in self.schema.edge_types}
         for module in self.model.modules():
             if not isinstance(module, nn.ModuleDict):
                 continue
             for key in module:
+                # HeteroConv writes <a___to___b>, to_hetero and others a__to__b
                 parts = tuple(key.strip("<>").split("___" if "___" in key else "__"))
-                if len(parts) == 3 and parts not in self.schema.edge_types:
+                if len(parts) == 3 and _plain_name(parts) not in known:
                     raise ModelMismatchError(
                         f"The model has a layer for the edge type {parts}, which the data does not have; "
                         f"it has {', '.join(map(str, self.schema.edge_types))}"
                     )
+
+
+def _plain_name(edge_type: tuple[str, ...]) -> str:
+    """As ``torch_geometric.nn.to_hetero`` names an edge type."""
+    return "__".join(edge_type).replace(" ", "_").replace("-", "_").replace(":", "_")
 
 
 @contextmanager
@@ -252,14 +274,19 @@ def _evaluation(model: Any) -> Iterator[None]:
 # -- reading the signature ----------------------------------------------------------------------------
 
 
-def _read_signature(model: Any, schema: Schema) -> Forward:
-    """A function ``(model, data) -> output`` that passes what the model's parameters ask for by name."""
+def _parameters(model: Any) -> list[inspect.Parameter]:
+    """The named parameters of a model's forward; none where they cannot be known."""
     function = model.forward if isinstance(model, nn.Module) else model
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        return lambda model, data: model(data)
-    named = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        return []
+    return [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+
+
+def _read_signature(model: Any, schema: Schema) -> Forward:
+    """A function ``(model, data) -> output`` that passes what the model's parameters ask for by name."""
+    named = _parameters(model)
     known = [p.name for p in named if _field(p.name) is not None]
     missing = [p.name for p in named if _field(p.name) is None and p.default is p.empty]
     if not known and len(missing) <= 1:

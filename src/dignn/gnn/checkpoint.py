@@ -8,10 +8,11 @@ from pathlib import Path
 import torch
 
 from dignn.data.base import Dataset
+from dignn.data.files import cache_folder
 from dignn.errors import DignnError, RunFolderError
 from dignn.gnn.models import build
 from dignn.gnn.training import train
-from dignn.gnn.zoo import Form, TrainedModel, data_fingerprint, schema_fingerprint
+from dignn.gnn.zoo import Form, TrainedModel, as_json, data_fingerprint, recipe, schema_fingerprint
 from dignn.runtime.files import load_tensors, read_json, save_tensors, write_json
 from dignn.runtime.progress import Tick
 from dignn.schema import Schema
@@ -23,7 +24,8 @@ FORMAT = "dignn.gnn.1"
 
 
 def save(trained: TrainedModel, folder: Path | str) -> None:
-    """Writes the weights, then the card; a folder with a card is complete."""
+    """Writes the weights, then the card: a folder with a card is complete."""
+    (Path(folder) / CARD).unlink(missing_ok=True)  # an older card would describe other weights
     save_tensors(Path(folder) / WEIGHTS, trained.model.state_dict(), {"format": FORMAT})
     write_json(Path(folder) / CARD, trained.card)
 
@@ -38,9 +40,7 @@ def load(folder: Path | str, schema: Schema) -> TrainedModel:
     for name in (WEIGHTS, CARD):
         if not (folder / name).is_file():
             raise DignnError(f"{folder} is not a trained model, it has no {name}; train one with `dignn train`")
-    card = read_json(folder / CARD)
-    if not isinstance(card, dict) or not {"architecture", "arguments", "schema"} <= card.keys():
-        raise RunFolderError(f"{folder / CARD} is not the card of a trained model; delete the folder and train again")
+    card = read_json(folder / CARD, "architecture", "arguments", "schema")
     if card["schema"] != schema_fingerprint(schema):
         raise DignnError(
             f"The model in {folder} was trained on data of another schema (node types, relations, features or classes "
@@ -67,20 +67,20 @@ def trained_model(
 ) -> TrainedModel:
     """The trained model of a data set, from the cache or trained now and put there.
 
-    A cached model is used only if it was trained on exactly this data; otherwise it is trained again.
+    A cached model is used only if it was trained on exactly this data, by today's recipe.
 
     Args:
-        dataset, form, seed, progress: as in :func:`train`.
+        dataset, form, seed, progress: as in :func:`~dignn.gnn.training.train`.
         cache: the cache folder; by default that of the data sets.
     """
-    if cache is None:
-        from dignn.data.files import cache_folder
-
-        cache = cache_folder()
-    folder = Path(cache) / "models" / f"{dataset.name}-{form}-seed{seed}-{data_fingerprint(dataset)[:8]}"
+    name = f"{dataset.name}-{form}-seed{seed}-{data_fingerprint(dataset)[:8]}"
+    folder = (cache_folder() if cache is None else Path(cache)) / "models" / name
     if (folder / CARD).is_file():
         try:
-            return load(folder, dataset.schema)
+            found = load(folder, dataset.schema)
+            if found.card.get("recipe") == as_json(recipe(dataset, form)):
+                return found
+            log.info("The cached model in %s was trained by another recipe; it is trained again", folder)
         except DignnError as error:
             log.warning("A cached model is not used: %s", error)
     trained = train(dataset, form, seed, progress)

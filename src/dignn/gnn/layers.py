@@ -123,7 +123,8 @@ class HeteroSAGELayer(nn.Module):
 
     Args:
         in_channels, out_channels: columns before and after.
-        edge_types: the relations to follow; types into which none leads get no result.
+        edge_types: the relations to follow.
+        types: the node types that get a result; every relation leads to one of them.
 
     A relation without edges adds nothing, so a graph may lack it, or the whole type at its other end.
     """

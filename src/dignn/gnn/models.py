@@ -162,7 +162,6 @@ class HAN(_Heterogeneous):
         heads: attention heads; they divide ``hidden``.
         dropout: of the attention weights, in training.
         feature_dropout: of the projected features and of the head's input, in training.
-        own: whether the head sees the node's own projected features beside what attention found.
     """
 
     def __init__(
@@ -175,7 +174,6 @@ class HAN(_Heterogeneous):
         heads: int = 8,
         dropout: float = 0.6,
         feature_dropout: float = 0.0,
-        own: bool = False,
         unit_rows: Collection[str] = (),
         constant: Collection[str] = (),
     ) -> None:
@@ -187,9 +185,9 @@ class HAN(_Heterogeneous):
         if not chosen:
             raise DignnError(f"No relation leads to '{target}', so there is nothing to attend to; add one to the data")
         super().__init__(widths, {target, *(source for source, _, _ in chosen)}, hidden, unit_rows, constant)
-        self.target, self.feature_dropout, self.own = target, feature_dropout, own
+        self.target, self.feature_dropout = target, feature_dropout
         self.attention = HANConv(hidden, chosen, heads, dropout)
-        self.head = nn.Linear(2 * hidden if own else hidden, classes)
+        self.head = nn.Linear(hidden, classes)
 
     def classify(
         self,
@@ -198,10 +196,7 @@ class HAN(_Heterogeneous):
         batch_dict: Mapping[str, Tensor] | None = None,
     ) -> Tensor:
         h = {name: self._drop(x) for name, x in encoded.items()}
-        out = self.attention(h, edge_index_dict, batch_dict)[self.target]
-        if self.own:
-            out = torch.cat([out, h[self.target].relu()], dim=1)
-        return self.head(self._drop(out))
+        return self.head(self._drop(self.attention(h, edge_index_dict, batch_dict)[self.target]))
 
     def _drop(self, x: Tensor) -> Tensor:
         return nn.functional.dropout(x, self.feature_dropout, self.training)

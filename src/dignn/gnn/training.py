@@ -22,12 +22,14 @@ from torch_geometric.data import Batch, Data, HeteroData
 from dignn.batch import GraphBatch
 from dignn.convert import from_pyg, to_disjoint, to_pyg
 from dignn.data.base import Dataset
+from dignn.errors import DignnError
 from dignn.gnn.models import build
 from dignn.gnn.zoo import (
     Form,
     Recipe,
     TrainedModel,
     arguments,
+    as_json,
     data_fingerprint,
     one_motif,
     recipe,
@@ -67,7 +69,13 @@ def train(
 
     Returns:
         the model with the weights of its best epoch, and its card.
+
+    Raises:
+        DignnError: if a part of the split is missing or empty, or no model here fits the data.
     """
+    for part in ("train", "val", "test"):
+        if not len(dataset.splits.get(part, ())):
+            raise DignnError(f"The data set '{dataset.name}' has no {part} part; give splits train, val and test")
     chosen = instead or recipe(dataset, form)
     root = Seed(seed).child("gnn", dataset.name, form)
     started = time.perf_counter()
@@ -85,6 +93,7 @@ def train(
         "form": form,
         "architecture": chosen.architecture,
         "arguments": given,
+        "recipe": as_json(chosen),
         "schema": schema_fingerprint(dataset.schema),
         "data": data_fingerprint(dataset),
         "splits": {part: len(index) for part, index in dataset.splits.items()},
@@ -120,7 +129,7 @@ def _fit(model: nn.Module, task: Task, chosen: Recipe, tick: Tick) -> tuple[int,
         if epoch - improved >= chosen.patience:
             break
     model.load_state_dict(weights)
-    model.eval().requires_grad_(True)
+    model.eval()
     return epoch, best_epoch
 
 
@@ -132,19 +141,17 @@ def _copy(model: nn.Module) -> dict[str, Tensor]:
 
 
 class Task(Protocol):
-    """What training asks of node and of graph classification."""
+    """What training asks of node and of graph classification.
 
-    def losses(self, model: nn.Module) -> Iterator[Tensor]:
-        """One epoch: the loss of one step after the other."""
-        ...
+    ``losses`` is one epoch, the loss of one step after the other; ``validate`` returns the validation accuracy, and
+    minus the validation loss to break ties; ``report`` the accuracies for the card.
+    """
 
-    def validate(self, model: nn.Module) -> tuple[float, float]:
-        """Validation accuracy, and minus the validation loss to break ties."""
-        ...
+    def losses(self, model: nn.Module) -> Iterator[Tensor]: ...
 
-    def report(self, model: nn.Module) -> Accuracies:
-        """Accuracies for the card."""
-        ...
+    def validate(self, model: nn.Module) -> tuple[float, float]: ...
+
+    def report(self, model: nn.Module) -> Accuracies: ...
 
 
 @dataclass(frozen=True)
@@ -292,8 +299,12 @@ class GraphTask:
         self.parts = {name: _side_by_side(graphs) for name, graphs in parts.items()}
         self.small = _side_by_side(small) if small else None
         self.step, self.order = chosen.graphs, seed.child("order").torch()
+        self.whole = _side_by_side(self.learned) if self.step >= len(self.learned) else None
 
     def losses(self, model: nn.Module) -> Iterator[Tensor]:
+        if self.whole is not None:
+            yield cross_entropy(*self._scored(model, self.whole))
+            return
         for some in torch.randperm(len(self.learned), generator=self.order).split(self.step):
             yield cross_entropy(*self._scored(model, _side_by_side([self.learned[i] for i in some.tolist()])))
 

@@ -8,7 +8,8 @@ explanations. ``docs/models.md`` has the measurements.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+import json
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import torch
@@ -81,8 +82,10 @@ _SAGE_STRONG = replace(
     subgraphs=128,
     unit_rows=True,
 )
-_MOTIF = Recipe("MotifGNN", {"hidden": 32}, learning_rate=0.005, clip=2.0, subgraphs=128)
-_MOTIF_GRAPHS = replace(_MOTIF, arguments=_MOTIF.arguments | {"pooling": "mean"}, graphs=32)
+_MOTIF = Recipe("MotifGNN", {"hidden": 32, "layers": 3}, learning_rate=0.005, epochs=600, clip=2.0, subgraphs=128)
+_MOTIF_GRAPHS = replace(
+    _MOTIF, arguments=_MOTIF.arguments | {"pooling": "mean"}, learning_rate=0.01, epochs=400, graphs=256
+)
 
 # The defaults of a form, by task; what a data set does otherwise is in RECIPES.
 DEFAULTS: dict[Form, dict[str, Recipe]] = {
@@ -101,10 +104,20 @@ RECIPES: dict[Form, dict[str, Recipe]] = {
     },
     "strong": {
         "dblp": replace(
-            _SAGE_STRONG, arguments=_SAGE_STRONG.arguments | {"row_dropout": {"author": 0.7, "paper": 0.7}}
+            _SAGE_STRONG,
+            arguments=_SAGE_STRONG.arguments | {"hidden": 32, "row_dropout": {"author": 0.5, "paper": 0.8}},
         ),
         "imdb": replace(_HAN, arguments=_HAN.arguments | {"feature_dropout": 0.6}, clip=2.0, subgraphs=128),
-        "ba-3motif": replace(_MOTIF_GRAPHS, arguments=_MOTIF.arguments | {"pooling": "sum"}, graphs=128, cut=True),
+        # From corner to corner of a 3 x 3 grid it is four steps.
+        "tree-grids": replace(_MOTIF, arguments=_MOTIF.arguments | {"layers": 4}),
+        "ba-3motif": replace(
+            _MOTIF_GRAPHS,
+            arguments=_MOTIF.arguments | {"pooling": "sum"},
+            learning_rate=0.005,
+            epochs=40,
+            graphs=128,
+            cut=True,
+        ),
     },
 }
 
@@ -118,6 +131,11 @@ def recipe(dataset: Dataset, form: Form = "strong") -> Recipe:
     if form not in FORMS:
         raise DignnError(f"Unknown form '{form}'; choose from {', '.join(FORMS)}")
     return RECIPES[form].get(dataset.name) or DEFAULTS[form][_kind(dataset.schema)]
+
+
+def as_json(recipe: Recipe) -> dict[str, Any]:
+    """A recipe as plain JSON values, for cards."""
+    return json.loads(json.dumps(asdict(recipe)))
 
 
 def _kind(schema: Schema) -> str:

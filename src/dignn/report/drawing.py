@@ -85,7 +85,7 @@ def _stress_layout(distance: np.ndarray, rounds: int = 200) -> np.ndarray:
 
 
 def node_label(explanation: Explanation, node: int) -> str:
-    """What stands beside a node: its member name for an identity type, its class for a target, else nothing."""
+    """What stands beside a node: its member name for an identity type, else nothing."""
     schema = explanation.graph.schema
     name = schema.node_types[int(explanation.graph.node_type[0, node])]
     if schema.spec(name).kind is FeatureKind.IDENTITY:
@@ -104,17 +104,6 @@ def node_title(explanation: Explanation, node: int) -> str:
     return "\n".join(lines)
 
 
-def edges(explanation: Explanation) -> list[tuple[int, int, bool]]:
-    """(u, v, directed), each undirected edge once."""
-    schema = explanation.graph.schema
-    found = []
-    for u, v in explanation.graph.edge[0].nonzero().tolist():
-        directed = schema.relations[int(explanation.graph.edge[0, u, v]) - 1].directed
-        if directed or u < v:
-            found.append((u, v, directed))
-    return found
-
-
 def draw(explanation: Explanation, ax: Axes | None = None) -> Axes:
     """Draws with matplotlib, in the manner of the paper's case study."""
     import matplotlib.pyplot as plt
@@ -122,8 +111,8 @@ def draw(explanation: Explanation, ax: Axes | None = None) -> Axes:
     if ax is None:
         ax = plt.subplots(figsize=(4.2, 4.2))[1]
     place = layout(explanation)
-    for u, v, directed in edges(explanation):
-        style = "-|>" if directed else "-"
+    for u, v, relation in explanation.edges():
+        style = "-|>" if relation.directed else "-"
         arrow = {"arrowstyle": style, "color": "#999999", "linewidth": 1.2, "shrinkA": 7, "shrinkB": 7}
         ax.annotate("", xy=place[v], xytext=place[u], arrowprops=arrow, zorder=1)
     schema = explanation.graph.schema
@@ -156,12 +145,12 @@ def svg(explanation: Explanation, width: int = 340, height: int = 300) -> str:
     schema = explanation.graph.schema
     look = looks(schema)
     parts = []
-    for u, v, directed in edges(explanation):
+    for u, v, relation in explanation.edges():
         (x1, y1), (x2, y2) = place[u], place[v]
-        if directed:  # the arrow's tip stops at the node's rim
+        if relation.directed:  # the arrow's tip stops at the node's rim
             length = math.hypot(x2 - x1, y2 - y1) or 1.0
             x2, y2 = x2 - (x2 - x1) / length * 12, y2 - (y2 - y1) / length * 12
-        tip = ' marker-end="url(#tip)"' if directed else ""
+        tip = ' marker-end="url(#tip)"' if relation.directed else ""
         parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="edge"{tip}/>')
     for node, (x, y) in place.items():
         kind = schema.node_types[int(explanation.graph.node_type[0, node])]
@@ -169,7 +158,7 @@ def svg(explanation: Explanation, width: int = 340, height: int = 300) -> str:
         title = escape(node_title(explanation, node))
         text = escape(node_label(explanation, node))
         label = f'<text x="{x:.1f}" y="{y - 13:.1f}" class="label">{text}</text>' if text else ""
-        parts.append(f'<g tabindex="0"><title>{title}</title>{ring}{shape_svg(look[kind], x, y)}{label}</g>')
+        parts.append(f"<g><title>{title}</title>{ring}{shape_svg(look[kind], x, y)}{label}</g>")
     name = escape(f"Explanation of {explanation.class_name}, probability {explanation.score:.3f}, {len(place)} nodes")
     return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{name}">{"".join(parts)}</svg>'
 

@@ -35,6 +35,7 @@ def _content(explanations: Explanations) -> dict[str, Any]:
         "realism": _realism(about.get("metrics")),
         "pf": (about.get("metrics") or {}).get("paper", {}).get("pf"),
         "validity": about.get("validity", {}),
+        "sampling": about.get("sampling", {}),
         "stages": [(STAGES[name], timings[name]) for name in STAGES if timings.get(name)],
         "wall": timings.get(WALL),
     }

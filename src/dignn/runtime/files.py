@@ -16,19 +16,28 @@ from torch import Tensor
 from dignn.errors import RunFolderError
 
 METADATA = "dignn"
+# The end of the name of a file that is not complete yet; one that stays behind was cut off and may be deleted.
+PARTIAL = ".partial"
 
 
 def write_atomically(path: Path | str, write: Callable[[Path], None]) -> None:
     """Calls ``write`` with a temporary path beside ``path`` and renames the result into place."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PARTIAL, dir=path.parent)
+    except OSError as error:
+        raise RunFolderError(f"{path} cannot be written ({error.strerror or error}); choose another place") from error
     os.close(handle)
     temporary = Path(name)
     try:
         write(temporary)
         temporary.chmod(0o666 & ~_umask())  # mkstemp is private; results are ordinary files
         temporary.replace(path)
+    except OSError as error:
+        raise RunFolderError(
+            f"{path} could not be written ({error.strerror or error}); mend that and run again"
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -47,14 +56,25 @@ def write_text(path: Path | str, text: str) -> None:
 
 
 def write_json(path: Path | str, value: Any) -> None:
-    write_text(path, json.dumps(value, indent=1) + "\n")
+    write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 
-def read_json(path: Path | str) -> Any:
+def read_json(path: Path | str, *keys: str) -> dict[str, Any]:
+    """A JSON object that has ``keys``.
+
+    Raises:
+        RunFolderError: if the file cannot be read, is not JSON, or is another object.
+    """
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RunFolderError(f"{path} cannot be read ({error.strerror}); give another path") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise RunFolderError(f"{path} is damaged ({error}); delete it and run again") from error
+        raise RunFolderError(f"{path} is damaged ({error}); delete its folder and run again") from error
+    if not isinstance(content, dict) or not set(keys) <= content.keys():
+        lacking = ", ".join(keys) or "an object"
+        raise RunFolderError(f"{path} is damaged (it lacks {lacking}); delete its folder and run again")
+    return content
 
 
 def save_tensors(path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
@@ -81,3 +101,5 @@ def load_tensors(path: Path | str, expected_format: str) -> tuple[dict[str, Tens
             return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
     except SafetensorError as error:
         raise RunFolderError(f"{path} is damaged ({error}); delete it and run again") from error
+    except OSError as error:
+        raise RunFolderError(f"{path} cannot be read ({error}); delete it and run again") from error

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dignn.errors import RunFolderError
-from dignn.runtime.files import read_json, write_json
+from dignn.runtime.files import PARTIAL, read_json, write_json
 from dignn.runtime.progress import Progress, Tick
 
 Artifact = TypeVar("Artifact")
@@ -30,7 +30,7 @@ STAGES = {
     "EVAL": "Measuring",
 }
 WALL = "WALL"
-CONFIG = "config.json"
+CONFIG, TIMINGS = "config.json", "timings.json"
 
 
 class Run:
@@ -38,52 +38,58 @@ class Run:
 
     Args:
         folder: where artifacts go; None keeps nothing. Nothing is written there before :meth:`claim`.
-        identity: what the run is of (configuration, data, seed). A folder of another run is refused at once.
-        note: what else ``config.json`` should tell (versions, the command); may differ on resuming.
         progress: shows stages.
     """
 
-    def __init__(
-        self,
-        folder: Path | str | None = None,
-        identity: dict[str, Any] | None = None,
-        note: dict[str, Any] | None = None,
-        progress: Progress | None = None,
-    ) -> None:
+    def __init__(self, folder: Path | str | None = None, progress: Progress | None = None) -> None:
         self.folder = None if folder is None else Path(folder)
         self.progress = progress if progress is not None else Progress()
-        self.timings: dict[str, float] = dict.fromkeys([*STAGES, WALL], 0.0)
-        self._identity, self._note = identity or {}, note or {}
-        self._claimed = False
-        if self.folder is not None:
-            self._check(self.folder)
-            if (self.folder / "timings.json").exists():
-                self.timings |= read_json(self.folder / "timings.json")
-        self._before = self.timings[WALL]
         self._started = time.perf_counter()
+        self._kept: dict[str, float] = {}  # from earlier starts
+        self._spent: dict[str, float] = {}  # by this start
+        self._made_something = False
+        self._identity: dict[str, Any] = {}
+        self._note: dict[str, Any] = {}
+        if self.folder is not None:
+            check_folder(self.folder)
 
-    def _check(self, folder: Path) -> None:
-        """Raises if the folder is not empty and not of this run."""
-        if folder.exists() and not folder.is_dir():
-            raise RunFolderError(f"{folder} is a file; choose another folder for the run")
-        if not (folder / CONFIG).exists():
-            if folder.exists() and any(folder.iterdir()):
-                raise RunFolderError(f"{folder} holds other files and no {CONFIG}; choose an empty or new folder")
+    def identify(self, identity: dict[str, Any], note: dict[str, Any] | None = None) -> None:
+        """Says what the run is of, and refuses a folder of another run; nothing is written yet.
+
+        Args:
+            identity: configuration, data, model, seed: what makes two runs the same.
+            note: what else ``config.json`` should tell; may differ when a run goes on.
+        """
+        self._identity, self._note = identity, note or {}
+        if self.folder is None or not (self.folder / CONFIG).exists():
             return
-        found = read_json(folder / CONFIG)
-        for key, value in self._identity.items():
-            if found.get(key) != value:
+        found = read_json(self.folder / CONFIG)
+        for key in [*identity, *(set(found) - set(identity) - set(self._note))]:
+            if found.get(key) != identity.get(key):
                 raise RunFolderError(
-                    f"{folder} is a run with {key} {found.get(key)!r}, not {value!r}; "
+                    f"{self.folder} is a run with {key} {found.get(key)!r}, not {identity.get(key)!r}; "
                     "choose another folder or delete it"
                 )
+        if (self.folder / TIMINGS).exists():
+            self._kept = {key: float(value) for key, value in read_json(self.folder / TIMINGS, *STAGES, WALL).items()}
 
     def claim(self) -> None:
-        """Marks the folder as this run's; called when it is sure that there is something to run."""
-        if self.folder is not None and not self._claimed:
-            self._claimed = True
-            if not (self.folder / CONFIG).exists():
-                write_json(self.folder / CONFIG, {**self._identity, **self._note})
+        """Makes the folder this run's; called when it is sure that there is something to run."""
+        if self.folder is None:
+            return
+        for left_behind in self.folder.glob(f".*{PARTIAL}"):
+            left_behind.unlink()
+        if not (self.folder / CONFIG).exists():
+            write_json(self.folder / CONFIG, {**self._identity, **self._note})
+
+    @property
+    def timings(self) -> dict[str, float]:
+        """Seconds by stage and in all. A stage that was done again counts once; a finished run stays as it was."""
+        if self._kept and not self._made_something:
+            return dict(self._kept)
+        known = dict.fromkeys([*STAGES, WALL], 0.0) | self._kept | self._spent
+        known[WALL] = self._kept.get(WALL, 0.0) + time.perf_counter() - self._started
+        return {key: round(value, 4) for key, value in known.items()}
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Tick]:
@@ -91,9 +97,7 @@ class Run:
         begin = time.perf_counter()
         with self.progress.stage(STAGES[name]) as tick:
             yield tick
-        now = time.perf_counter()
-        self.timings[name] += now - begin
-        self._note_time(now)
+        self._spent[name] = self._spent.get(name, 0.0) + time.perf_counter() - begin
 
     def artifact(
         self,
@@ -110,13 +114,21 @@ class Run:
             return load(path)
         made = make()
         save(made, path)
+        self._made_something = True
+        self.note_timings()
         return made
 
-    def finish(self) -> None:
-        """Writes the timings."""
-        self._note_time(time.perf_counter())
+    def note_timings(self) -> None:
+        """Writes what has been timed so far."""
+        if self.folder is not None:
+            write_json(self.folder / TIMINGS, self.timings)
 
-    def _note_time(self, now: float) -> None:
-        self.timings[WALL] = self._before + now - self._started
-        if self.folder is not None and self._claimed:
-            write_json(self.folder / "timings.json", {key: round(value, 4) for key, value in self.timings.items()})
+
+def check_folder(folder: Path) -> None:
+    """Raises if ``folder`` holds something else than a run."""
+    if folder.exists() and not folder.is_dir():
+        raise RunFolderError(f"{folder} is a file; choose another folder for the run")
+    if folder.exists() and not (folder / CONFIG).exists():
+        others = [path for path in folder.iterdir() if not path.name.endswith(PARTIAL)]
+        if others:
+            raise RunFolderError(f"{folder} holds other files and no {CONFIG}; choose an empty or new folder")

@@ -39,10 +39,6 @@ class ForestFireReport:
     found: dict[int, int]
     failed_fires: dict[int, int]
 
-    @property
-    def complete(self) -> bool:
-        return self.asked == self.found
-
 
 def forest_fire(
     adjacency: Adjacency,
@@ -74,7 +70,7 @@ def forest_fire(
     if not sizes or min(sizes) < 1 or per_size < 1:
         raise DignnError(f"Sizes {list(sizes)} with {per_size} graphs each cannot be sampled; give positive numbers")
     if len(set(sizes)) < len(sizes):
-        raise DignnError(f"Sizes {list(sizes)} name one twice, which would repeat its graphs; raise per_size instead")
+        raise DignnError(f"Sizes {list(sizes)} name one twice, which would repeat its graphs; name each once")
     pool = adjacency.targets if starts is None else np.asarray(starts, dtype=np.int64)
     if not len(pool):
         kind = "" if starts is not None or adjacency.schema.target is None else f" of type '{adjacency.schema.target}'"
