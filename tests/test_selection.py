@@ -60,6 +60,12 @@ def test_isomorphic_candidates_are_taken_once() -> None:
     assert [choice.graph for choice in select_highest(batch, scores, top_k=3)[0]] == [0, 2]
 
 
+def test_graphs_that_differ_only_in_what_the_generator_intended_are_taken_once() -> None:
+    batch, scores = scored([star(2), star(2)], [[3.0, 0.0], [2.0, 0.0]])
+    batch.label[0, 1], batch.label[1, 1] = 0, 1
+    assert [choice.graph for choice in select_highest(batch, scores, top_k=3)[0]] == [0]
+
+
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 1, 0, 2], [2, 3, 1, 0]])
 def test_ties_do_not_depend_on_the_order_of_candidates(order: list[int]) -> None:
     graphs = [star(leaves) for leaves in (1, 2, 3, 4)]

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch_geometric.data import Data, HeteroData
 
+from dignn.cells import cells_of
 from dignn.errors import SchemaError
 from dignn.schema import Relation, Schema
-from dignn.view import cells_of, view_for, view_of
+from dignn.view import view_for, view_of
 from strategies import PROPERTY, hetero, plain_schema
 
 EDGE = torch.tensor([[0], [1]])

@@ -1,7 +1,7 @@
 """GraphBatch to and from the graph classes of PyTorch Geometric and networkx.
 
 What a conversion does with input that a simple typed graph cannot hold (self-loops, repeated edges, several
-relations between one pair of nodes) is defined in one place, :func:`dignn.view.cells_of`.
+relations between one pair of nodes) is defined in one place, :func:`dignn.cells.cells_of`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from torch.nn.functional import one_hot
 from torch_geometric.data import Data, HeteroData
 
 from dignn.batch import PADDING, GraphBatch
+from dignn.cells import cells_of
 from dignn.errors import SchemaError
 from dignn.schema import EdgeType, Layout, Schema
-from dignn.view import View, cells_of, view_for
+from dignn.view import View, view_for
 
 # -- from PyTorch Geometric ---------------------------------------------------------------------------
 

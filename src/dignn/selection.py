@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import torch
 
-from dignn.batch import GraphBatch
+from dignn.batch import PADDING, GraphBatch
 from dignn.gnn.adapter import Scores
 from dignn.isomorphism import distinct, fingerprints
 
@@ -30,13 +30,18 @@ def select_highest(candidates: GraphBatch, scores: Scores, top_k: int) -> list[l
     """
     chosen = []
     log_odds = scores.log_odds
+    shown = replace(  # labels are the generator's intention; neither the model nor the reader sees them
+        candidates,
+        label=torch.full_like(candidates.label, PADDING),
+        graph_label=torch.full_like(candidates.graph_label, PADDING),
+    )
     for number in range(candidates.schema.num_classes):
         best: dict[int, int] = {}  # graph -> row of its best target node
         for row in torch.argsort(log_odds[:, number], descending=True, stable=True).tolist():
             best.setdefault(int(scores.graph[row]), row)
         ranked = sorted(best, key=lambda graph: -float(log_odds[best[graph], number]))
-        ranked = _break_ties(candidates, ranked, [float(log_odds[best[graph], number]) for graph in ranked])
-        chosen.append([Choice(graph, best[graph]) for graph in distinct(candidates, ranked, top_k)])
+        ranked = _break_ties(shown, ranked, [float(log_odds[best[graph], number]) for graph in ranked])
+        chosen.append([Choice(graph, best[graph]) for graph in distinct(shown, ranked, top_k)])
     return chosen
 
 

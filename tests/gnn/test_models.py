@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from dignn.batch import GraphBatch
 from dignn.convert import to_disjoint
 from dignn.data import load
 from dignn.errors import DignnError
-from dignn.gnn.layers import Encoder, GraphNorm, HANConv, key
+from dignn.gnn.layers import Encoder, GraphNorm, HANConv, cheaper_layout, key
 from dignn.gnn.models import GCN, HAN, HeteroSAGE, MotifGNN, build
 from dignn.gnn.zoo import FORMS, arguments, recipe
 from dignn.runtime.seeds import Seed
@@ -39,6 +40,13 @@ def homogeneous() -> GraphBatch:
     return _graphs("ba-shapes")
 
 
+HETERO: dict[str, dict[str, Any]] = {
+    "HeteroSAGE": {},
+    "HeteroSAGE-sum": {"aggregations": ["mean", "sum"], "norm": True, "layers": 3},
+    "HAN": {"heads": 4},
+}
+
+
 def _hetero_model(schema: Schema, kind: str) -> nn.Module:
     torch.manual_seed(0)
     given = {
@@ -49,7 +57,7 @@ def _hetero_model(schema: Schema, kind: str) -> nn.Module:
         "hidden": 16,
         "unit_rows": ["author"],
     }
-    return build(kind, given | ({"heads": 4} if kind == "HAN" else {})).eval()
+    return build(kind.split("-")[0], given | HETERO[kind]).eval()
 
 
 HOMOGENEOUS = {
@@ -75,7 +83,7 @@ def _score(model: nn.Module, graphs: GraphBatch) -> Tensor:
 # -- batches and node order ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["HeteroSAGE", "HAN"])
+@pytest.mark.parametrize("kind", HETERO)
 def test_a_batch_gives_each_hetero_graph_what_it_gets_alone(hetero: GraphBatch, kind: str) -> None:
     model = _hetero_model(hetero.schema, kind)
     alone = [_score(model, hetero[number]) for number in range(len(hetero))]
@@ -100,7 +108,7 @@ def _shuffled(graphs: GraphBatch) -> tuple[GraphBatch, Tensor]:
     return graphs.permute(order), order
 
 
-@pytest.mark.parametrize("kind", ["HeteroSAGE", "HAN", *HOMOGENEOUS])
+@pytest.mark.parametrize("kind", [*HETERO, *HOMOGENEOUS])
 def test_node_scores_follow_the_nodes(hetero: GraphBatch, homogeneous: GraphBatch, kind: str) -> None:
     graphs = homogeneous if kind in HOMOGENEOUS else hetero
     model = _homogeneous_model(kind, None) if kind in HOMOGENEOUS else _hetero_model(graphs.schema, kind)
@@ -127,7 +135,7 @@ def test_graph_scores_do_not_depend_on_node_order(homogeneous: GraphBatch, kind:
 # -- what a graph may lack ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["HeteroSAGE", "HAN"])
+@pytest.mark.parametrize("kind", HETERO)
 def test_types_and_relations_may_be_missing(hetero: GraphBatch, kind: str) -> None:
     model = _hetero_model(hetero.schema, kind)
     data = to_disjoint(hetero)
@@ -141,7 +149,7 @@ def test_types_and_relations_may_be_missing(hetero: GraphBatch, kind: str) -> No
     assert model({"author": authors[:0]}, {}, {"author": torch.zeros(0, dtype=torch.long)}).shape == (0, 4)
 
 
-@pytest.mark.parametrize("kind", ["HeteroSAGE", "HAN"])
+@pytest.mark.parametrize("kind", HETERO)
 def test_a_type_without_features_is_counted_from_the_batch_or_the_edges(hetero: GraphBatch, kind: str) -> None:
     schema = hetero.schema
     bare = replace(
@@ -220,6 +228,8 @@ def test_the_encoder_treats_sparse_and_dense_features_alike(unit_rows: bool) -> 
     encoder = Encoder(30, 8, unit_rows)
     dense = encoder(x)
     assert torch.isfinite(dense).all()
+    assert cheaper_layout(x).layout is torch.strided
+    assert cheaper_layout(x * (torch.rand(20, 30) < 0.2)).layout is torch.sparse_csr
     torch.testing.assert_close(encoder(x.to_sparse_csr()), dense)
     if unit_rows:
         torch.testing.assert_close(encoder(7 * x), dense)
@@ -237,7 +247,7 @@ def test_a_constant_type_is_not_looked_at(hetero: GraphBatch) -> None:
 # -- edge masks ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["HeteroSAGE", "HAN"])
+@pytest.mark.parametrize("kind", HETERO)
 def test_hetero_edge_masks_weigh_messages(hetero: GraphBatch, kind: str) -> None:
     model = _hetero_model(hetero.schema, kind)
     data = to_disjoint(hetero)

@@ -106,6 +106,13 @@ def test_a_missing_part_of_the_split_is_named(shapes: Dataset) -> None:
         train(replace(shapes, splits=shapes.splits | {"val": torch.empty(0, dtype=torch.long)}))
 
 
+def test_nodes_without_a_class_in_the_split_are_named(shapes: Dataset) -> None:
+    data = shapes.data.clone()
+    data.y = torch.where(torch.arange(len(data.y)) == int(shapes.splits["val"][0]), -1, data.y)
+    with pytest.raises(DignnError, match="nodes without a class"):
+        train(replace(shapes, data=data))
+
+
 # -- the best weights, on time ------------------------------------------------------------------------
 
 

@@ -129,6 +129,11 @@ def test_sizes_do_not_depend_on_each_other() -> None:
     assert both == burned(forest_fire(adjacency, [7, 4], 5, seed=Seed(1))[0])[5:] + both[5:]
 
 
+def test_sizes_do_not_repeat_each_other() -> None:
+    small, large = (burned(forest_fire(of_networkx(GRAPH), [size], 20, seed=Seed(1))[0]) for size in (4, 7))
+    assert sum(one == other[:4] for one, other in zip(small, large, strict=True)) < 3
+
+
 def test_asking_for_more_begins_with_the_same() -> None:
     adjacency = of_networkx(GRAPH)
     few, many = (burned(forest_fire(adjacency, [6], count, seed=Seed(1))[0]) for count in (3, 8))

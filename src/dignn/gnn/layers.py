@@ -6,7 +6,8 @@ edge masks and edge weights from outside act on every message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from torch_geometric.utils import scatter, softmax
 from dignn.schema import EdgeType
 
 NORM_EPS = 1e-2
+SPARSE = 0.1  # a matrix with a smaller share of non-zero entries is multiplied faster as a sparse one
 
 
 def key(edge_type: EdgeType) -> str:
@@ -62,6 +64,16 @@ class Encoder(nn.Module):
         if self.unit_rows:
             projected = projected / _row_length(x).clamp(min=1e-6)
         return projected + self.bias
+
+
+def cheaper_layout(x: Tensor) -> Tensor:
+    """The feature matrix as CSR if it is sparse enough for an :class:`Encoder` to be faster so, else dense."""
+    dense = (x if x.layout is torch.strided else x.to_dense()).float()
+    if not dense.numel() or dense.count_nonzero() >= SPARSE * dense.numel():
+        return dense
+    with warnings.catch_warnings():  # "CSR support is in beta"
+        warnings.simplefilter("ignore", UserWarning)
+        return dense.to_sparse_csr()
 
 
 def _row_length(x: Tensor) -> Tensor:
@@ -119,25 +131,36 @@ class GraphNorm(nn.Module):
 
 
 class HeteroSAGELayer(nn.Module):
-    """One GraphSAGE layer: each type's own transform plus, for every relation into it, the mean over neighbours.
+    """One GraphSAGE layer: each type's own transform plus, for every relation into it, that of its neighbours.
 
     Args:
         in_channels, out_channels: columns before and after.
         edge_types: the relations to follow.
         types: the node types that get a result; every relation leads to one of them.
+        aggregations: how neighbours are joined; with ``mean`` and ``sum`` the layer sees what they are and how many.
+        norm: whether the result is normalised (LayerNorm), which keeps sums over many neighbours in bounds.
 
     A relation without edges adds nothing, so a graph may lack it, or the whole type at its other end.
     """
 
     def __init__(
-        self, in_channels: int, out_channels: int, edge_types: Iterable[EdgeType], types: Iterable[str]
+        self,
+        in_channels: int,
+        out_channels: int,
+        edge_types: Iterable[EdgeType],
+        types: Collection[str],
+        aggregations: Sequence[str] = ("mean",),
+        norm: bool = False,
     ) -> None:
         super().__init__()
         self.edge_types = list(edge_types)
         self.own = ModuleDict({name: nn.Linear(in_channels, out_channels) for name in types})
-        self.convs = ModuleDict(
-            {key(edge_type): _mean_conv(in_channels, out_channels) for edge_type in self.edge_types}
-        )
+        self.norms = ModuleDict({name: nn.LayerNorm(out_channels) for name in types}) if norm else None
+        self.convs = ModuleDict()
+        for edge_type in self.edge_types:
+            self.convs[key(edge_type)] = SAGEConv(
+                (in_channels, in_channels), out_channels, aggr=list(aggregations), root_weight=False, bias=False
+            )
 
     def forward(self, x_dict: Mapping[str, Tensor], edge_index_dict: Mapping[EdgeType, Tensor]) -> dict[str, Tensor]:
         out = {name: own(x_dict[name]) for name, own in self.own.items()}
@@ -146,11 +169,7 @@ class HeteroSAGELayer(nn.Module):
                 source, _, target = edge_type
                 conv = self.convs[key(edge_type)]
                 out[target] = out[target] + conv((x_dict[source], x_dict[target]), edge_index_dict[edge_type])
-        return out
-
-
-def _mean_conv(in_channels: int, out_channels: int) -> SAGEConv:
-    return SAGEConv((in_channels, in_channels), out_channels, aggr="mean", root_weight=False, bias=False)
+        return out if self.norms is None else {name: self.norms[name](x) for name, x in out.items()}
 
 
 class NeighbourAttention(MessagePassing):

@@ -103,6 +103,8 @@ class HeteroSAGE(_Heterogeneous):
         classes: number of classes.
         hidden: width of every layer.
         layers: GraphSAGE layers.
+        aggregations: how the neighbours over a relation are joined: ``mean``, ``sum``, ``max``, or several of them.
+        norm: whether every layer ends in a LayerNorm.
         dropout: before every layer and before the head, in training.
         row_dropout: by type, the share of nodes whose features are hidden in training, so that the model learns to
             read the graph and not to recognise the few nodes it knows the class of.
@@ -118,6 +120,8 @@ class HeteroSAGE(_Heterogeneous):
         classes: int,
         hidden: int = 64,
         layers: int = 2,
+        aggregations: Sequence[str] = ("mean",),
+        norm: bool = False,
         dropout: float = 0.0,
         row_dropout: Mapping[str, float] | None = None,
         unit_rows: Collection[str] = (),
@@ -131,7 +135,9 @@ class HeteroSAGE(_Heterogeneous):
             needed = needed | {source for source, _, _ in chosen}
         super().__init__(widths, needed, hidden, unit_rows, constant)
         self.target, self.dropout, self.row_dropout = target, dropout, dict(row_dropout or {})
-        self.layers = nn.ModuleList(HeteroSAGELayer(hidden, hidden, chosen, types) for types, chosen in reversed(plan))
+        self.layers = nn.ModuleList(
+            HeteroSAGELayer(hidden, hidden, chosen, types, aggregations, norm) for types, chosen in reversed(plan)
+        )
         self.head = nn.Linear(hidden, classes)
 
     def classify(

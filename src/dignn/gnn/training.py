@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import time
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -23,6 +22,7 @@ from dignn.batch import GraphBatch
 from dignn.convert import from_pyg, to_disjoint, to_pyg
 from dignn.data.base import Dataset
 from dignn.errors import DignnError
+from dignn.gnn.layers import cheaper_layout
 from dignn.gnn.models import build
 from dignn.gnn.zoo import (
     Form,
@@ -44,9 +44,6 @@ from dignn.schema import FeatureSpec
 log = logging.getLogger(__name__)
 
 Accuracies = Mapping[str, Mapping[str, float | None]]
-
-# A feature matrix with fewer non-zero entries than this share is multiplied as a sparse one.
-SPARSE = 0.1
 
 
 def train(
@@ -185,6 +182,8 @@ class NodeTask:
         self.tables = _tables(dataset.data) if isinstance(dataset.data, HeteroData) else None
         self.full = self._full_graph()
         self.part = {name: torch.isin(self.full.number, index) for name, index in dataset.splits.items()}  # (n,) each
+        if any(bool((self.full.label[here] < 0).any()) for here in self.part.values()):
+            raise DignnError(f"The split of '{dataset.name}' names nodes without a class; leave them out of it")
         self.pool, self.held_out = [], []
         if chosen.subgraphs:
             graphs = self._subgraphs("train", chosen.pool)
@@ -199,7 +198,7 @@ class NodeTask:
         if self.pool:
             scenes.append(self.pool[self.turn % len(self.pool)])
             self.turn += 1
-        yield torch.stack([self._loss(model, encoded, scene, "train") for scene in scenes]).sum()
+        yield torch.stack([self._loss(model, encoded, scene) for scene in scenes]).sum()
 
     @torch.no_grad()
     def validate(self, model: nn.Module) -> tuple[float, float]:
@@ -207,9 +206,7 @@ class NodeTask:
         scored = [(self._logits(model, encoded, scene), scene) for scene in (self.full, *self.held_out)]
         chosen = [self.part["val"][scene.number] for _, scene in scored]
         accuracy = [_accuracy(logits, scene.label, here) for (logits, scene), here in zip(scored, chosen, strict=True)]
-        loss = [
-            cross_entropy(logits[here], scene.label[here]) for (logits, scene), here in zip(scored, chosen, strict=True)
-        ]
+        loss = [cross_entropy(out[here], scene.label[here]) for (out, scene), here in zip(scored, chosen, strict=True)]
         return sum(accuracy) / len(accuracy), -float(sum(loss))
 
     @torch.no_grad()
@@ -235,8 +232,8 @@ class NodeTask:
         rows = encoded if scene.x is None else {name: table[scene.x[name]] for name, table in encoded.items()}
         return model.classify(rows, scene.edges, scene.batch)  # type: ignore[operator]
 
-    def _loss(self, model: nn.Module, encoded: Any, scene: Scene, part: str) -> Tensor:
-        here = self.part[part][scene.number]
+    def _loss(self, model: nn.Module, encoded: Any, scene: Scene) -> Tensor:
+        here = self.part["train"][scene.number]
         return cross_entropy(self._logits(model, encoded, scene)[here], scene.label[here])
 
     def _subgraphs(self, part: str, count: int) -> GraphBatch:
@@ -274,17 +271,10 @@ class NodeTask:
 
 def _tables(data: HeteroData) -> dict[str, Tensor]:
     """Features of all nodes by type, sparse where that is cheaper."""
-    tables = {}
-    for name in data.node_types:
-        store = data[name]
-        x = store.x if "x" in store else torch.zeros(int(store.num_nodes), 0)
-        dense = x.to_dense().float() if x.layout is not torch.strided else x.float()
-        if dense.numel() and dense.count_nonzero() < SPARSE * dense.numel():
-            with warnings.catch_warnings():  # "CSR support is in beta"
-                warnings.simplefilter("ignore", UserWarning)
-                dense = dense.to_sparse_csr()
-        tables[name] = dense
-    return tables
+    return {
+        name: cheaper_layout(data[name].x) if "x" in data[name] else torch.zeros(int(data[name].num_nodes), 0)
+        for name in data.node_types
+    }
 
 
 class GraphTask:

@@ -75,7 +75,7 @@ _GCN_GRAPHS = replace(_GCN, arguments=_GCN.arguments | {"pooling": "mean"})
 
 _SAGE_STRONG = replace(
     _SAGE,
-    arguments=_SAGE.arguments | {"dropout": 0.5},
+    arguments={"hidden": 64, "layers": 3, "aggregations": ["mean", "sum"], "norm": True, "dropout": 0.3},
     learning_rate=0.01,
     weight_decay=5e-4,
     clip=2.0,
@@ -105,7 +105,7 @@ RECIPES: dict[Form, dict[str, Recipe]] = {
     "strong": {
         "dblp": replace(
             _SAGE_STRONG,
-            arguments=_SAGE_STRONG.arguments | {"hidden": 32, "row_dropout": {"author": 0.5, "paper": 0.8}},
+            arguments={"hidden": 32, "layers": 2, "dropout": 0.5, "row_dropout": {"author": 0.5, "paper": 0.8}},
         ),
         "imdb": replace(_HAN, arguments=_HAN.arguments | {"feature_dropout": 0.6}, clip=2.0, subgraphs=128),
         # From corner to corner of a 3 x 3 grid it is four steps.

@@ -11,9 +11,10 @@ from torch import Tensor
 from torch_geometric.data import Data, HeteroData
 
 from dignn.batch import PADDING, GraphBatch
+from dignn.cells import Cells, cells_of
 from dignn.errors import SchemaError
 from dignn.schema import Schema
-from dignn.view import Cells, cells_of, view_for
+from dignn.view import view_for
 
 
 @dataclass(frozen=True)
