@@ -94,7 +94,7 @@ class Explainer(ABC):
             "seed": seed,
             "config": _plain(asdict(self.config)),
             "schema": schema_fingerprint(self.schema),
-            "data": data_fingerprint(self.real.data),
+            "data": data_fingerprint(data),
             "model": model_fingerprint(model, answers),
         }
         self.run.identify(self.about, {"versions": _versions()})
@@ -150,7 +150,7 @@ class Explainer(ABC):
                 lambda path: read_json(path, "paper", "sound", "floor", "control"),
             )
         found = {"validity": validity.counts(), "sampling": self.real.report, "metrics": metrics}
-        explanations = Explanations(by_class, {**self.about, **found, "timings": self.run.timings})
+        explanations = Explanations(by_class, {**self.about, **found, "timings": self.run.note_timings()})
         if self.run.folder is not None:
             explanations.save(self.run.folder)
             explanations.report(self.run.folder / "report.html")

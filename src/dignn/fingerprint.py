@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch_geometric.data import Data, HeteroData
 
-from dignn.sampling.adjacency import Adjacency
 from dignn.schema import Schema
 
 DIGITS = 16
@@ -33,10 +33,21 @@ def schema_fingerprint(schema: Schema) -> str:
     return fingerprint([schema.to_json()])
 
 
-def data_fingerprint(data: Adjacency) -> str:
-    """Of edges, types, labels and all features."""
-    arrays = (data.indptr, data.neighbour, data.relation, data.node_type, data.label, data.graph_label)
-    return fingerprint([*arrays, *(part for name, table in sorted(data.tables.items()) for part in (name, table))])
+def data_fingerprint(data: Data | HeteroData | Sequence[Data | HeteroData], *more: Tensor) -> str:
+    """Of edges, labels and features of one or many graphs, and of whatever else is given (a split, say)."""
+    graphs = [data] if isinstance(data, (Data, HeteroData)) else data
+    parts: list[str | Tensor] = []
+    for graph in graphs:
+        for store in graph.stores:
+            for name in ("edge_attr", "edge_index", "x", "y"):
+                value = store.get(name)
+                if value is not None:
+                    tensor = torch.as_tensor(value)
+                    parts += [
+                        f"{store._key} {name}",
+                        tensor.to_dense() if tensor.layout is not torch.strided else tensor,
+                    ]
+    return fingerprint([*parts, *more])
 
 
 def model_fingerprint(model: Any, answers: Tensor) -> str:

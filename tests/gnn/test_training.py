@@ -16,8 +16,9 @@ from dignn.data.motifs import cycle, house
 from dignn.errors import DignnError
 from dignn.gnn import train
 from dignn.gnn.adapter import GNNAdapter
+from dignn.gnn.cut import one_motif
 from dignn.gnn.training import GraphTask, NodeTask, _fit
-from dignn.gnn.zoo import FORMS, Recipe, TrainedModel, arguments, one_motif, recipe
+from dignn.gnn.zoo import FORMS, Recipe, TrainedModel, arguments, recipe
 from dignn.runtime.progress import silent
 from dignn.runtime.seeds import Seed
 from dignn.schema import Schema

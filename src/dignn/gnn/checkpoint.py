@@ -10,9 +10,10 @@ import torch
 from dignn.data.base import Dataset
 from dignn.data.files import cache_folder
 from dignn.errors import DignnError, RunFolderError
+from dignn.fingerprint import data_fingerprint, schema_fingerprint
 from dignn.gnn.models import build
 from dignn.gnn.training import train
-from dignn.gnn.zoo import Form, TrainedModel, as_json, data_fingerprint, recipe, schema_fingerprint
+from dignn.gnn.zoo import Form, TrainedModel, as_json, recipe
 from dignn.runtime.files import load_tensors, read_json, save_tensors, write_json
 from dignn.runtime.progress import Tick
 from dignn.schema import Schema
@@ -73,7 +74,7 @@ def trained_model(
         dataset, form, seed, progress: as in :func:`~dignn.gnn.training.train`.
         cache: the cache folder; by default that of the data sets.
     """
-    name = f"{dataset.name}-{form}-seed{seed}-{data_fingerprint(dataset)[:8]}"
+    name = f"{dataset.name}-{form}-seed{seed}-{data_fingerprint(dataset.data, *dataset.splits.values())[:8]}"
     folder = (cache_folder() if cache is None else Path(cache)) / "models" / name
     if (folder / CARD).is_file():
         try:

@@ -22,6 +22,8 @@ from dignn.batch import GraphBatch
 from dignn.convert import from_pyg, to_disjoint, to_pyg
 from dignn.data.base import Dataset
 from dignn.errors import DignnError
+from dignn.fingerprint import data_fingerprint, schema_fingerprint
+from dignn.gnn.cut import one_motif
 from dignn.gnn.layers import cheaper_layout
 from dignn.gnn.models import build
 from dignn.gnn.zoo import (
@@ -30,10 +32,7 @@ from dignn.gnn.zoo import (
     TrainedModel,
     arguments,
     as_json,
-    data_fingerprint,
-    one_motif,
     recipe,
-    schema_fingerprint,
 )
 from dignn.runtime.progress import Tick, silent
 from dignn.runtime.seeds import Seed
@@ -92,7 +91,7 @@ def train(
         "arguments": given,
         "recipe": as_json(chosen),
         "schema": schema_fingerprint(dataset.schema),
-        "data": data_fingerprint(dataset),
+        "data": data_fingerprint(dataset.data, *dataset.splits.values()),
         "splits": {part: len(index) for part, index in dataset.splits.items()},
         "seed": seed,
         "epochs": epochs,

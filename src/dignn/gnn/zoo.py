@@ -7,16 +7,13 @@ explanations. ``docs/models.md`` has the measurements.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
-from dignn.batch import GraphBatch
-from dignn.data.base import Dataset, GroundTruth, Motif
+from dignn.data.base import Dataset
 from dignn.errors import DignnError
 from dignn.schema import FeatureKind, Layout, Schema
 
@@ -164,74 +161,3 @@ def arguments(recipe: Recipe, schema: Schema) -> dict[str, Any]:
         "unit_rows": words if recipe.unit_rows else [],
         "constant": list(recipe.constant),
     } | given
-
-
-# -- small graphs with a known class ------------------------------------------------------------------
-
-
-def one_motif(graphs: GraphBatch, truth: GroundTruth) -> GraphBatch:
-    """Each graph cut down to its base and one of the motifs that make its class.
-
-    The motifs must be the last nodes of a graph, each in the order of its definition, as in BA-3Motif; graphs that
-    are not made like this are left out.
-    """
-    pieces = []
-    for number, label in enumerate(graphs.graph_label.tolist()):
-        one = graphs[number]
-        keep = _base_and_motif(one.edge[0] > 0, truth.motifs[label][0]) if label >= 0 else None
-        if keep is not None:
-            rest = {name: getattr(one, name)[:, keep] for name in ("node_type", "label", "row")}
-            pieces.append(replace(one, edge=one.edge[:, keep][:, :, keep], **rest))
-    return GraphBatch.cat(pieces) if pieces else graphs[:0]
-
-
-def _base_and_motif(joined: Tensor, motif: Motif) -> Tensor | None:
-    """Nodes of the base and of the first motif.  joined: (n, n)"""
-    size = len(motif.node_types)
-    pattern = torch.zeros(size, size, dtype=torch.bool)
-    for u, v in motif.edges:
-        pattern[u, v] = pattern[v, u] = True
-    base = len(joined)
-    while base >= size and torch.equal(joined[base - size : base, base - size : base], pattern):
-        base -= size
-    connected = bool(joined[:base, base : base + size].any())
-    return torch.arange(base + size) if base < len(joined) and connected else None
-
-
-# -- fingerprints -------------------------------------------------------------------------------------
-
-
-def schema_fingerprint(schema: Schema) -> str:
-    """16 hexadecimal digits that tell schemas apart."""
-    return hashlib.sha256(schema.to_json().encode()).hexdigest()[:16]
-
-
-def data_fingerprint(dataset: Dataset) -> str:
-    """16 hexadecimal digits that tell the graphs, labels and splits of data sets apart.
-
-    All edges, labels and splits count, and of the features the first rows and the column sums.
-    """
-    digest = hashlib.sha256()
-    graphs = dataset.data if isinstance(dataset.data, list) else [dataset.data]
-    for graph in graphs:
-        for store in graph.stores:
-            for name, value in sorted(_tensors(store).items()):
-                digest.update(f"{getattr(store, '_key', None)} {name} {tuple(value.shape)}".encode())
-                _update(digest, value)
-    for part, index in sorted(dataset.splits.items()):
-        digest.update(part.encode())
-        _update(digest, index)
-    return digest.hexdigest()[:16]
-
-
-def _tensors(store: Any) -> dict[str, Tensor]:
-    found = {name: store.get(name) for name in ("edge_index", "y", "x")}
-    return {name: torch.as_tensor(value) for name, value in found.items() if value is not None}
-
-
-def _update(digest: Any, value: Tensor) -> None:
-    if value.is_floating_point():
-        dense = value if value.layout is torch.strided else value.to_dense()
-        digest.update(dense[:8].contiguous().numpy().tobytes())
-        value = dense.double().sum(0)
-    digest.update(value.contiguous().numpy().tobytes())

@@ -118,10 +118,12 @@ class Run:
         self.note_timings()
         return made
 
-    def note_timings(self) -> None:
-        """Writes what has been timed so far."""
-        if self.folder is not None:
-            write_json(self.folder / TIMINGS, self.timings)
+    def note_timings(self) -> dict[str, float]:
+        """Writes what has been timed so far, if anything was made, and returns it."""
+        timings = self.timings
+        if self.folder is not None and self._made_something:
+            write_json(self.folder / TIMINGS, timings)
+        return timings
 
 
 def check_folder(folder: Path) -> None:
