@@ -1,10 +1,10 @@
 """Measures the models to explain: trains them on every data set, in both forms, with several seeds.
 
     python benchmarks/gnn_accuracy.py                      # everything that is missing in the results file
-    python benchmarks/gnn_accuracy.py --datasets dblp imdb --forms strong --seeds 0 1 2
+    python benchmarks/gnn_accuracy.py --datasets dblp imdb --forms strong --seeds 10 11
     python benchmarks/gnn_accuracy.py --table              # the results so far, as a Markdown table
 
-The seed decides the content of generated data sets, the split where none is published, and the training. Every
+Recipes were chosen by looking at seeds 0 to 4, so the measured seeds are others. The seed decides the content of generated data sets, the split where none is published, and the training. Every
 finished run is one line of the results file, and is not done again. MUTAG has only 188 graphs, so one of its runs is a
 ten-fold cross-validation: each fold is the test set once, the next one the validation set.
 """
@@ -28,6 +28,7 @@ from dignn.runtime.seeds import Seed
 
 RESULTS = Path("docs/benchmarks/gnn_accuracy.jsonl")
 FOLDS = 10
+SEEDS = [10, 11, 12]
 # What the strong forms must reach on the test set, mean of three seeds; on small graphs within .10 of it.
 MINIMUM = {
     "dblp": 0.93,
@@ -46,7 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--datasets", nargs="+", default=list(DATASETS), choices=list(DATASETS), metavar="NAME")
     parser.add_argument("--forms", nargs="+", default=list(FORMS), choices=list(FORMS))
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS)
     parser.add_argument("--out", type=Path, default=RESULTS, help="results file, one JSON object per line")
     parser.add_argument("--table", action="store_true", help="print the table of what has been measured, and stop")
     options = parser.parse_args()

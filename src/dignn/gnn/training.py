@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
-from torch_geometric.data import Batch, Data, HeteroData
+from torch_geometric.data import Data, HeteroData
 
 from dignn.batch import GraphBatch
 from dignn.convert import from_pyg, to_disjoint, to_pyg
@@ -313,12 +313,21 @@ class GraphTask:
         assert dataset.truth is not None
         return to_pyg(one_motif(from_pyg(graphs, dataset.schema), dataset.truth))
 
-    def _scored(self, model: nn.Module, graphs: Batch) -> tuple[Tensor, Tensor]:
-        return model(graphs.x, graphs.edge_index, graphs.batch), graphs.y.flatten()
+    def _scored(self, model: nn.Module, graphs: Data) -> tuple[Tensor, Tensor]:
+        return model(graphs.x, graphs.edge_index, graphs.batch), graphs.y
 
 
-def _side_by_side(graphs: list[Data]) -> Batch:
-    return Batch.from_data_list([Data(x=graph.x, edge_index=graph.edge_index, y=graph.y) for graph in graphs])
+def _side_by_side(graphs: list[Data]) -> Data:
+    """One disjoint graph with ``x``, ``edge_index``, ``batch`` and ``y``: what the models read, and nothing else."""
+    nodes = torch.tensor([len(graph.x) for graph in graphs])
+    edges = torch.tensor([graph.edge_index.size(1) for graph in graphs])
+    first = (nodes.cumsum(0) - nodes).repeat_interleave(edges)
+    return Data(
+        x=torch.cat([graph.x for graph in graphs]),
+        edge_index=torch.cat([graph.edge_index for graph in graphs], dim=1) + first,
+        batch=torch.arange(len(graphs)).repeat_interleave(nodes),
+        y=torch.cat([graph.y.flatten() for graph in graphs]),
+    )
 
 
 def _accuracy(logits: Tensor, label: Tensor, here: Tensor | slice = slice(None)) -> float:
