@@ -62,9 +62,7 @@ def _hetero_model(schema: Schema, kind: str) -> nn.Module:
 
 HOMOGENEOUS = {
     "GCN": lambda pooling: GCN(1, 3, hidden=8, pooling=pooling),
-    "MotifGNN-graph": lambda pooling: MotifGNN(1, 3, hidden=8, pooling=pooling),
-    "MotifGNN-layer": lambda pooling: MotifGNN(1, 3, hidden=8, pooling=pooling, norm="layer"),
-    "MotifGNN-none": lambda pooling: MotifGNN(1, 3, hidden=8, pooling=pooling, norm="none"),
+    "MotifGNN": lambda pooling: MotifGNN(1, 3, hidden=8, pooling=pooling),
 }
 
 
@@ -297,8 +295,6 @@ def test_mistakes_are_named() -> None:
         build("MotifGNN", {"in_channels": 1})
     with pytest.raises(DignnError, match="Unknown pooling"):
         GCN(1, 2, pooling="median")
-    with pytest.raises(DignnError, match="Unknown norm"):
-        MotifGNN(1, 2, norm="batch")
     edge_types = [["a", "to", "b"]]
     with pytest.raises(DignnError, match="do not divide"):
         HAN({"a": 1, "b": 1}, edge_types, "b", 2, hidden=10, heads=4)

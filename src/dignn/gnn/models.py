@@ -9,6 +9,7 @@ whole model.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -23,13 +24,12 @@ from dignn.gnn.layers import Encoder, GraphNorm, HANConv, HeteroSAGELayer, SelfM
 from dignn.schema import EdgeType
 
 POOLINGS = ("mean", "sum", "max")
-NORMS: dict[str, type[Any]] = {"graph": GraphNorm, "layer": nn.LayerNorm, "none": nn.Identity}
 
 
 # -- heterogeneous ------------------------------------------------------------------------------------
 
 
-class _Heterogeneous(nn.Module):
+class _Heterogeneous(nn.Module, ABC):
     """Encodes each node type, then lets :meth:`classify` pass messages.
 
     The two halves are apart because the first does not depend on the graph: training encodes every row of the
@@ -73,13 +73,14 @@ class _Heterogeneous(nn.Module):
         """Projected features of every type that can reach the target, graph unseen.  type -> (n, hidden)"""
         return {name: encoder(x_dict[name]) for name, encoder in self.encoders.items()}
 
+    @abstractmethod
     def classify(
         self,
         encoded: Mapping[str, Tensor],
         edge_index_dict: Mapping[EdgeType, Tensor],
         batch_dict: Mapping[str, Tensor] | None = None,
     ) -> Tensor:
-        raise NotImplementedError
+        """Logits of the target nodes from encoded features.  (n, classes)"""
 
 
 def _count(name: str, edge_index_dict: Mapping[EdgeType, Tensor], batch_dict: Mapping[str, Tensor]) -> int:
@@ -258,7 +259,6 @@ class MotifGNN(nn.Module):
 
     Args:
         in_channels, classes, hidden, layers, dropout, pooling: as in :class:`GCN`.
-        norm: ``graph`` for GraphNorm, ``layer`` for LayerNorm, ``none``.
     """
 
     def __init__(
@@ -269,22 +269,18 @@ class MotifGNN(nn.Module):
         layers: int = 3,
         dropout: float = 0.0,
         pooling: str | None = None,
-        norm: str = "graph",
     ) -> None:
         super().__init__()
         self.dropout, self.pooling = dropout, _poolings(pooling)
         self.convs = nn.ModuleList(SelfMeanSumConv(hidden if i else in_channels, hidden) for i in range(layers))
-        if norm not in NORMS:
-            raise DignnError(f"Unknown norm '{norm}'; choose from {', '.join(NORMS)}")
-        self.norms = nn.ModuleList(NORMS[norm](hidden) for _ in range(layers))
+        self.norms = nn.ModuleList(GraphNorm(hidden) for _ in range(layers))
         self.head = nn.Linear(layers * hidden * max(1, len(self.pooling)), classes)
 
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
         """Logits of every node (n, classes), or of every graph (graphs, classes)."""
         outs = []
         for conv, norm in zip(self.convs, self.norms, strict=True):
-            x = conv(x, edge_index)
-            x = (norm(x, batch) if isinstance(norm, GraphNorm) else norm(x)).relu()
+            x = norm(conv(x, edge_index), batch).relu()
             outs.append(x)
         joined = _pool(torch.cat(outs, dim=1), batch, self.pooling)
         return self.head(nn.functional.dropout(joined, self.dropout, self.training))

@@ -99,7 +99,7 @@ def train(
         "seconds": round(seconds, 2),
         "accuracy": accuracy,
     }
-    log.info("%s, %s form: best epoch %d of %d, accuracy %s", dataset.name, form, best_epoch, epochs, accuracy)
+    log.debug("%s, %s form: best epoch %d of %d, accuracy %s", dataset.name, form, best_epoch, epochs, accuracy)
     return TrainedModel(model, card)
 
 
