@@ -180,7 +180,7 @@ def test_a_graph_whose_nodes_are_alike_does_not_blow_up() -> None:
     norm.mean_scale.data.fill_(0.9)
     x = torch.randn(1, 8).expand(5, 8)
     assert norm(x).abs().max() < 2 * x.abs().max()
-    assert torch.isfinite(_homogeneous_model("MotifGNN-graph", None)(torch.ones(5, 1), cycle)).all()
+    assert torch.isfinite(_homogeneous_model("MotifGNN", None)(torch.ones(5, 1), cycle)).all()
 
 
 def test_hetero_sage_has_no_weights_for_relations_that_cannot_reach_the_target(hetero: GraphBatch) -> None:
