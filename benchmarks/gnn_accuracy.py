@@ -7,8 +7,8 @@
 Recipes were chosen by looking at seeds 0 to 4, so the measured seeds are others. The seed decides the content of
 generated data sets, the split where none is published, and the training. Every finished run is one line of the results
 file, and is not done again. MUTAG has only 188 graphs, so one of its runs is a ten-fold cross-validation: each fold is
-the test set once, the next one the validation set. ``--resplit`` draws a new split of the published sizes, for data sets
-whose published test set was seen when recipes were chosen.
+the test set once, the next one the validation set. ``--resplit`` draws a new split of the published sizes, for data
+sets whose published test set was seen when recipes were chosen.
 """
 
 from __future__ import annotations
