@@ -98,7 +98,7 @@ RECIPES: dict[Form, dict[str, Recipe]] = {
         "imdb": _HAN,
         "mutag": _MUTAG,
         "mutag-untyped": _MUTAG,
-        # The paper does not say how nodes are joined; with mean or sum this GCN stays at chance even in training.
+        # The paper does not say how nodes are joined; with mean or sum this GCN hardly leaves chance.
         "ba-3motif": replace(_GCN, arguments=_GCN.arguments | {"pooling": "max"}, epochs=150),
     },
     "strong": {
