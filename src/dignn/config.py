@@ -2,13 +2,112 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from dignn.errors import DignnError
 from dignn.registry import Registry
 
 # Larger graphs are no explanations for people, and dense tensors of them do not fit in memory.
 MAX_NODES = 100
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How a generator's network is trained.
+
+    Args:
+        steps: gradient steps.
+        epochs: passes over the training graphs, instead of a number of steps.
+        learning_rate: of AdamW, after warm-up.
+        warm_up: share of the steps in which the learning rate rises from zero.
+        cosine: whether it falls to zero along half a cosine afterwards.
+        weight_decay: of AdamW.
+        clip: greatest norm of the gradient.
+        ema: decay of the moving average of the weights, which is what validates and samples; 0 for none.
+        validate_every: steps between two looks at the validation loss.
+        patience: looks without a better one after which training stops; the best weights are kept.
+    """
+
+    steps: int = 4000
+    epochs: int | None = None
+    learning_rate: float = 3e-3
+    warm_up: float = 0.05
+    cosine: bool = True
+    weight_decay: float = 1e-3
+    clip: float = 1.0
+    ema: float = 0.99
+    validate_every: int = 200
+    patience: int = 10
+
+    def __post_init__(self) -> None:
+        _at_least(self, 1, "steps", "validate_every", "patience")
+        if self.epochs is not None:
+            _at_least(self, 1, "epochs")
+        if not (0 <= self.ema < 1 and 0 <= self.warm_up < 1):
+            raise DignnError(f"ema {self.ema} and warm_up {self.warm_up} must be at least 0 and below 1")
+        if self.learning_rate <= 0 or self.clip <= 0 or self.weight_decay < 0:
+            raise DignnError("learning_rate and clip must be above 0, and weight_decay not below it")
+
+    def steps_for(self, graphs: int, batch: int) -> int:
+        """Gradient steps with batches of ``batch`` out of ``graphs``."""
+        return self.steps if self.epochs is None else self.epochs * -(-graphs // batch)
+
+
+@dataclass(frozen=True)
+class NodeGrowthConfig:
+    """Settings of the structure generator ``node-growth``.
+
+    Args:
+        width, layers, heads: of the transformer.
+        nodes_per_batch: nodes in a batch of training states of one size.
+        temperature: of every decision; below 1 more typical and less diverse.
+        training: how the network is trained.
+    """
+
+    width: int = 48
+    layers: int = 4
+    heads: int = 4
+    nodes_per_batch: int = 960
+    temperature: float = 1.0
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+
+    def __post_init__(self) -> None:
+        _at_least(self, 1, "width", "layers", "heads", "nodes_per_batch")
+        _divides(self.heads, self.width)
+        if self.temperature <= 0:
+            raise DignnError(f"temperature is {self.temperature}; it must be above 0")
+
+
+@dataclass(frozen=True)
+class EdgeDiffusionConfig:
+    """Settings of the structure generator ``edge-diffusion``.
+
+    Args:
+        denoiser: a small network made for CPUs, or the paper's graph transformer.
+        one_model_per_size: as in the paper; otherwise one model learns all sizes.
+        batch: graphs in a batch; all of one size.
+        edge_weight: weight of an edge's cross-entropy beside a node's.
+        sampler: reverse chain of the paper (posterior), or the rate of discrete flow matching.
+        sampler_steps: steps of the sampler; fewer than the paper's 500 are strides over the same process.
+        constraints: whether forbidden edges are masked and disconnected graphs drawn again.
+        restarts: how often a disconnected graph is noised to the middle and denoised again before it is drawn anew.
+        training: how the network is trained.
+    """
+
+    denoiser: Literal["fast", "paper"] = "fast"
+    one_model_per_size: bool = False
+    batch: int = 32
+    edge_weight: float = 5.0
+    sampler: Literal["posterior", "flow"] = "flow"
+    sampler_steps: int = 50
+    constraints: bool = True
+    restarts: int = 4
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+
+    def __post_init__(self) -> None:
+        _at_least(self, 1, "batch", "sampler_steps")
+        _at_least(self, 0, "restarts", "edge_weight")
 
 
 @dataclass(frozen=True)
@@ -21,27 +120,77 @@ class Config:
         subgraphs_per_size: real subgraphs sampled per size; one in five is for measuring, not for learning.
         candidates: generated graphs in all, shared out evenly over the sizes.
         structure: name of the structure generator.
+        node_growth, edge_diffusion: settings of the structure generator of that name.
+        guidance: how strongly structures are drawn towards what the model takes for each class; 0 for not at all.
         features: name of the feature generator.
         top_k: explanations per class.
     """
 
     sizes: tuple[int, ...] | None = None
-    subgraphs_per_size: int = 200
+    subgraphs_per_size: int = 1250
     candidates: int = 1536
-    structure: str = "bootstrap"
+    structure: str = "node-growth"
+    node_growth: NodeGrowthConfig = field(default_factory=NodeGrowthConfig)
+    edge_diffusion: EdgeDiffusionConfig = field(default_factory=EdgeDiffusionConfig)
+    guidance: float = 0.0
     features: str = "bootstrap"
     top_k: int = 3
 
     def __post_init__(self) -> None:
-        for name in ("subgraphs_per_size", "candidates", "top_k"):
-            if getattr(self, name) < 1:
-                raise DignnError(f"{name} is {getattr(self, name)}; it must be at least 1")
+        _at_least(self, 1, "subgraphs_per_size", "candidates", "top_k")
+        _at_least(self, 0, "guidance")
         if self.subgraphs_per_size < 5:
             raise DignnError("subgraphs_per_size must be at least 5, because one in five is held out for measuring")
         if self.sizes is not None and (not self.sizes or min(self.sizes) < 1 or max(self.sizes) > MAX_NODES):
             raise DignnError(f"sizes {list(self.sizes)} must be one or more numbers of nodes from 1 to {MAX_NODES}")
 
 
+def _at_least(config: object, least: int, *names: str) -> None:
+    for name in names:
+        if getattr(config, name) < least:
+            raise DignnError(f"{name} is {getattr(config, name)}; it must be at least {least}")
+
+
+def _divides(heads: int, width: int) -> None:
+    if width % heads:
+        raise DignnError(f"width {width} cannot be shared out over {heads} heads; choose a multiple")
+
+
 PRESETS: Registry[Config] = Registry("preset")
 PRESETS.add("fast", Config())
-PRESETS.add("smoke", Config(subgraphs_per_size=20, candidates=96))
+# The paper's hyperparameters (appendix): one DiGress model per size, 200 subgraphs per size.
+PRESETS.add(
+    "paper",
+    Config(
+        subgraphs_per_size=200,
+        structure="edge-diffusion",
+        edge_diffusion=EdgeDiffusionConfig(
+            denoiser="paper",
+            one_model_per_size=True,
+            batch=256,
+            sampler="posterior",
+            sampler_steps=500,
+            constraints=False,
+            training=TrainingConfig(
+                epochs=600,
+                learning_rate=2e-4,
+                warm_up=0.0,
+                cosine=False,
+                weight_decay=1e-12,
+                ema=0.0,
+                validate_every=50,
+                patience=600,
+            ),
+        ),
+    ),
+)
+_SMOKE = TrainingConfig(steps=60, validate_every=30)
+PRESETS.add(
+    "smoke",
+    Config(
+        subgraphs_per_size=20,
+        candidates=96,
+        node_growth=NodeGrowthConfig(width=16, layers=2, nodes_per_batch=240, training=_SMOKE),
+        edge_diffusion=EdgeDiffusionConfig(sampler_steps=10, training=_SMOKE),
+    ),
+)

@@ -1,31 +1,133 @@
-"""The protocol of structure generators and their registry."""
+"""What every structure generator is, and their registry."""
 
 from __future__ import annotations
 
+import json
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self
+
+from torch import Tensor
 
 from dignn.batch import GraphBatch
+from dignn.config import Config
+from dignn.errors import DignnError, RunFolderError
 from dignn.registry import Registry
-from dignn.runtime.progress import Tick
+from dignn.runtime.files import load_tensors, save_tensors
+from dignn.runtime.progress import Tick, silent
 from dignn.runtime.seeds import Seed
+from dignn.schema import Schema
+
+_FORMAT = "dignn.StructureGenerator.1"
 
 
-class StructureGenerator(Protocol):
+class Guide(Protocol):
+    """Draws sampling towards graphs that somebody likes, without gradients: particles are resampled in groups.
+
+    Attributes:
+        group: (B,) the group of each requested graph; graphs of a group have one size.
+    """
+
+    group: Tensor
+
+    def log_weight(self, graphs: GraphBatch, index: Tensor) -> Tensor:
+        """(b,) how much graph ``index[i]`` is liked when it looks like ``graphs[i]`` (unfinished or predicted)."""
+        ...
+
+
+class StructureGenerator(ABC):
     """Learns to generate typed graphs without features.
 
     Target nodes carry their class: the vocabulary is node types with the target type split by class, so that
-    the structure decides the class and the features follow it. A subclass is built without arguments, or with
-    keyword arguments that all have defaults.
+    the structure decides the class and the features follow it. To add a method, write ``_fit`` and ``_sample``,
+    and ``_state`` and ``_restore`` so that what was learned can be kept in a file; register the class by a name.
+
+    Attributes:
+        report: what training and sampling found (loss curves, yield, ...), as JSON takes it.
     """
 
-    def fit(self, graphs: GraphBatch, *, seed: Seed, tick: Tick) -> StructureGenerator:
+    name: ClassVar[str]
+
+    def __init__(self) -> None:
+        self.report: dict[str, Any] = {}
+        self._sizes: frozenset[int] = frozenset()
+
+    @classmethod
+    def build(cls, config: Config) -> Self:
+        """A generator with the settings that ``config`` has for it."""
+        return cls()
+
+    def fit(self, graphs: GraphBatch, *, seed: Seed, tick: Tick = silent) -> Self:
         """Learns from real graphs (their features are ignored) and returns itself."""
-        ...
+        if not len(graphs):
+            raise DignnError("There are no training graphs; sample some first")
+        self.report = {}
+        self._fit(graphs.without_features(), seed, tick)
+        self._sizes = frozenset(graphs.sizes.tolist())
+        return self
 
-    def sample(self, sizes: Sequence[int], *, seed: Seed, tick: Tick) -> GraphBatch:
-        """One graph for each requested number of nodes, in that order, with labels and without features."""
-        ...
+    def sample(
+        self, sizes: Sequence[int], *, seed: Seed, tick: Tick = silent, guide: Guide | None = None
+    ) -> GraphBatch:
+        """One graph for each requested number of nodes, in that order, with labels and without features.
+
+        Args:
+            sizes: numbers of nodes; each must occur among the training graphs.
+            seed: same seed, same graphs.
+            tick: progress.
+            guide: draws the graphs towards what it likes; without one they follow the training graphs.
+        """
+        if not self._sizes:
+            raise DignnError("This generator has not learned anything yet; call fit first")
+        for size in sizes:
+            if size not in self._sizes:
+                raise DignnError(f"No training graph has {size} nodes; their sizes are {sorted(self._sizes)}")
+        return self._sample(list(sizes), seed, tick, guide)
+
+    def save(self, path: Path | str) -> None:
+        """Writes what was learned to a safetensors file."""
+        tensors, settings = self._state()
+        metadata = {"sizes": sorted(self._sizes), "report": self.report, **settings}
+        save_tensors(path, tensors, {"format": _FORMAT, "generator": self.name, "metadata": json.dumps(metadata)})
+
+    def load(self, path: Path | str, schema: Schema) -> Self:
+        """Takes up what a generator of the same settings wrote with :meth:`save`, and returns itself."""
+        tensors, metadata = load_tensors(path, _FORMAT)
+        if metadata["generator"] != self.name:
+            raise RunFolderError(f"{path} was written by '{metadata['generator']}', not '{self.name}'; delete it")
+        settings = json.loads(metadata["metadata"])
+        try:
+            self._restore(tensors, settings, schema)
+        except (KeyError, RuntimeError) as error:
+            raise RunFolderError(f"{path} does not fit these settings ({error}); delete it and run again") from error
+        self.report, self._sizes = settings["report"], frozenset(settings["sizes"])
+        return self
+
+    # -- what a method provides -----------------------------------------------------------------------
+
+    @abstractmethod
+    def _fit(self, graphs: GraphBatch, seed: Seed, tick: Tick) -> None:
+        """Learns from at least one graph."""
+
+    @abstractmethod
+    def _sample(self, sizes: list[int], seed: Seed, tick: Tick, guide: Guide | None) -> GraphBatch:
+        """Graphs of sizes that occur among the training graphs."""
+
+    @abstractmethod
+    def _state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Tensors, and settings as JSON takes them, that :meth:`_restore` needs."""
+
+    @abstractmethod
+    def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any], schema: Schema) -> None: ...
 
 
-STRUCTURE_GENERATORS: Registry[type[StructureGenerator]] = Registry("structure generator")
+class StructureRegistry(Registry[type[StructureGenerator]]):
+    """Structure generators by name; a registered class knows its own."""
+
+    def add(self, name: str, item: type[StructureGenerator]) -> type[StructureGenerator]:
+        item.name = name
+        return super().add(name, item)
+
+
+STRUCTURE_GENERATORS = StructureRegistry("structure generator")

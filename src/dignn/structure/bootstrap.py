@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from dignn.batch import GraphBatch
-from dignn.errors import DignnError
-from dignn.runtime.progress import Tick, silent
+from dignn.runtime.progress import Tick
 from dignn.runtime.seeds import Seed
-from dignn.structure.base import STRUCTURE_GENERATORS
+from dignn.schema import Schema
+from dignn.structure.base import STRUCTURE_GENERATORS, Guide, StructureGenerator
+
+_FIELDS = ("node_type", "edge", "label", "graph_label", "row")
 
 
 @STRUCTURE_GENERATORS.register("bootstrap")
-class BootstrapStructure:
-    """Repeats training graphs. What a perfect generator would score, apart from novelty."""
+class BootstrapStructure(StructureGenerator):
+    """Repeats training graphs. What a perfect generator would score, apart from novelty. Guides are not heard."""
 
-    def __init__(self) -> None:
-        self._graphs: GraphBatch | None = None
+    _graphs: GraphBatch
 
-    def fit(self, graphs: GraphBatch, *, seed: Seed, tick: Tick = silent) -> BootstrapStructure:
-        if not len(graphs):
-            raise DignnError("There are no training graphs; sample some first")
-        self._graphs = graphs.without_features()
-        return self
+    def _fit(self, graphs: GraphBatch, seed: Seed, tick: Tick) -> None:
+        self._graphs = graphs
 
-    def sample(self, sizes: Sequence[int], *, seed: Seed, tick: Tick = silent) -> GraphBatch:
-        if self._graphs is None:
-            raise DignnError("This generator has not learned anything yet; call fit first")
+    def _sample(self, sizes: list[int], seed: Seed, tick: Tick, guide: Guide | None) -> GraphBatch:
         rng = seed.numpy()
         known = self._graphs.sizes.numpy()
-        chosen = torch.empty(len(sizes), dtype=torch.long)
-        for number, size in enumerate(sizes):
-            options = (known == size).nonzero()[0]
-            if not len(options):
-                raise DignnError(f"No training graph has {size} nodes; their sizes are {sorted(set(known.tolist()))}")
-            chosen[number] = int(rng.choice(options))
+        chosen = [int(rng.choice((known == size).nonzero()[0])) for size in sizes]
         tick(len(sizes), len(sizes))
-        return self._graphs[chosen]
+        return self._graphs[torch.tensor(chosen, dtype=torch.long)]
+
+    def _state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        return {name: getattr(self._graphs, name) for name in _FIELDS}, {}
+
+    def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any], schema: Schema) -> None:
+        self._graphs = GraphBatch(schema, *(tensors[name] for name in _FIELDS))
