@@ -32,6 +32,20 @@ SIX_CYCLE = batch_of(PLAIN, [0] * 6, cycle(0, 1, 2, 3, 4, 5))
 TWO_TRIANGLES = batch_of(PLAIN, [0] * 6, cycle(0, 1, 2) | cycle(3, 4, 5))
 
 
+def torus(*steps: tuple[int, int]) -> GraphBatch:
+    """A 4 x 4 torus whose nodes are joined when they differ by one of ``steps``."""
+    nodes = [(x, y) for x in range(4) for y in range(4)]
+    pairs = [
+        (nodes.index(node), nodes.index(((node[0] + dx) % 4, (node[1] + dy) % 4))) for node in nodes for dx, dy in steps
+    ]
+    return batch_of(PLAIN, [0] * 16, dict.fromkeys(((min(pair), max(pair)) for pair in pairs), 1))
+
+
+# Strongly regular with equal parameters: the same walks between nodes, and not the same graph.
+ROOK = torus((0, 1), (0, 2), (0, 3), (1, 0), (2, 0), (3, 0))
+SHRIKHANDE = torus((0, 1), (1, 0), (1, 1))
+
+
 def same(batch: GraphBatch, one: int, other: int) -> bool:
     """By networkx: a DiGraph with an arc for every cell, coloured by everything that counts."""
     graphs = []
@@ -69,6 +83,36 @@ def test_fingerprints_do_not_depend_on_padding(batch: GraphBatch) -> None:
 
 
 @PROPERTY
+@given(batches(min_graphs=1, max_graphs=4))
+def test_fingerprints_do_not_depend_on_the_other_graphs(batch: GraphBatch) -> None:
+    assert fingerprints(batch) == [fingerprints(batch[number])[0] for number in range(len(batch))]
+
+
+@PROPERTY
+@given(batches(min_graphs=1, max_graphs=1), st.integers(0, 3), st.integers(0, 2**32 - 1))
+def test_padding_between_nodes_does_not_count(batch: GraphBatch, extra: int, seed: int) -> None:
+    size = int(batch.sizes[0]) + extra
+    padding = random_batch(batch.schema, [size], np.random.default_rng(0))
+    spread = shuffled(GraphBatch.cat([replace(batch, tables={}), replace(padding, tables={})]), seed)
+    assert fingerprints(spread)[0] == fingerprints(batch)[0]
+    assert isomorphic(spread, batch)
+    assert distinct(GraphBatch.cat([spread[:1], replace(batch, tables={})]), [1, 0]) == [1]
+
+
+def test_fingerprints_are_the_same_on_every_machine() -> None:
+    assert fingerprints(GraphBatch.cat([SIX_CYCLE, batch_of(PLAIN, [], {})])) == [
+        "7f8320bb9a4bd07c",
+        "5e41ab087439611e",
+    ]
+
+
+def test_many_graphs_are_refined_in_pieces() -> None:
+    batch = random_batch(TYPED, [9] * 3000, np.random.default_rng(0))
+    assert fingerprints(batch)[::700] == [fingerprints(batch[number])[0] for number in range(0, 3000, 700)]
+    assert distinct(batch[list(range(600)) * 2], list(range(1200))) == distinct(batch[:600], list(range(600)))
+
+
+@PROPERTY
 @given(batches(min_graphs=1, max_graphs=1), st.integers(0, 2**32 - 1))
 def test_a_graph_is_isomorphic_to_itself_in_any_order(batch: GraphBatch, seed: int) -> None:
     assert isomorphic(batch, shuffled(batch, seed))
@@ -95,10 +139,24 @@ def test_distinct_keeps_one_of_each_kind(seed: int) -> None:
     assert distinct(batch, order) == expected
 
 
-def test_distinct_tells_graphs_apart_that_colour_refinement_cannot() -> None:
-    both = GraphBatch.cat([SIX_CYCLE, TWO_TRIANGLES, shuffled(SIX_CYCLE, 0)])
+def test_closed_walks_tell_graphs_apart_that_colour_refinement_cannot() -> None:
+    assert fingerprints(SIX_CYCLE) != fingerprints(TWO_TRIANGLES)
+    assert not isomorphic(SIX_CYCLE, TWO_TRIANGLES)
+
+
+def test_distinct_tells_graphs_apart_that_fingerprints_cannot() -> None:
+    both = GraphBatch.cat([ROOK, SHRIKHANDE, shuffled(ROOK, 0), shuffled(SHRIKHANDE, 1)])
     assert len(set(fingerprints(both))) == 1
-    assert distinct(both, [0, 1, 2]) == [0, 1]
+    assert distinct(both, [0, 1, 2, 3]) == [0, 1]
+    assert isomorphic(ROOK, shuffled(ROOK, 2))
+    assert not isomorphic(ROOK, SHRIKHANDE)
+
+
+def test_long_cycles_are_told_apart_exactly() -> None:
+    one = batch_of(PLAIN, [0] * 20, cycle(*range(9)) | cycle(*range(9, 20)))
+    other = batch_of(PLAIN, [0] * 20, cycle(*range(10)) | cycle(*range(10, 20)))
+    assert not isomorphic(one, other)
+    assert isomorphic(one, shuffled(one, 0))
 
 
 def test_the_first_of_the_order_is_kept_and_the_limit_obeyed() -> None:
