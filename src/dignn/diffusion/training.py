@@ -117,7 +117,7 @@ def _gradients(parameters: list[Tensor], shards: Sequence[Callable[[], Tensor]])
         for parameter in parameters:
             parameter.grad = None
         loss = shards[0]()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         return float(loss.detach())
 
     def one(shard: Callable[[], Tensor]) -> tuple[float, tuple[Tensor, ...]]:

@@ -62,9 +62,9 @@ class StructureGenerator(ABC):
         """Learns from real graphs (their features are ignored) and returns itself."""
         if not len(graphs):
             raise DignnError("There are no training graphs; sample some first")
-        self.report = {}
-        self._fit(graphs.without_features(), seed, tick)
-        self._sizes = frozenset(graphs.sizes.tolist())
+        self.report, self._sizes = {}, frozenset()
+        learned = self._fit(graphs.without_features(), seed, tick)
+        self._sizes = frozenset(learned.sizes.tolist())
         return self
 
     def sample(
@@ -107,8 +107,8 @@ class StructureGenerator(ABC):
     # -- what a method provides -----------------------------------------------------------------------
 
     @abstractmethod
-    def _fit(self, graphs: GraphBatch, seed: Seed, tick: Tick) -> None:
-        """Learns from at least one graph."""
+    def _fit(self, graphs: GraphBatch, seed: Seed, tick: Tick) -> GraphBatch:
+        """Learns from at least one graph; returns the graphs it learned from: all, or those it can make."""
 
     @abstractmethod
     def _sample(self, sizes: list[int], seed: Seed, tick: Tick, guide: Guide | None) -> GraphBatch:

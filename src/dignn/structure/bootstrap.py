@@ -22,8 +22,9 @@ class BootstrapStructure(StructureGenerator):
 
     _graphs: GraphBatch
 
-    def _fit(self, graphs: GraphBatch, seed: Seed, tick: Tick) -> None:
+    def _fit(self, graphs: GraphBatch, seed: Seed, tick: Tick) -> GraphBatch:
         self._graphs = graphs
+        return graphs
 
     def _sample(self, sizes: list[int], seed: Seed, tick: Tick, guide: Guide | None) -> GraphBatch:
         rng = seed.numpy()
@@ -36,4 +37,5 @@ class BootstrapStructure(StructureGenerator):
         return {name: getattr(self._graphs, name) for name in _FIELDS}, {}
 
     def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any], schema: Schema) -> None:
-        self._graphs = GraphBatch(schema, *(tensors[name] for name in _FIELDS))
+        node_type, edge, label, graph_label, row = (tensors[name] for name in _FIELDS)
+        self._graphs = GraphBatch(schema, node_type, edge, label, graph_label, row)
