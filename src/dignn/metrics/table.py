@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from dignn.batch import GraphBatch
 from dignn.gnn.adapter import Scores
 from dignn.metrics.cosine import mean_cosine
 from dignn.metrics.mmd import METRICS, mmd
 from dignn.metrics.plain import plain_graphs
+from dignn.metrics.structure import novelty, spread, uniqueness
 from dignn.schema import Schema
 from dignn.selection import select_highest
 
@@ -40,6 +39,7 @@ def measure(
         train: real graphs that the generators learned from.
         held_out, held_out_scores: real graphs that they never saw, and what the model says of those.
     """
+    alike = min(len(candidates), len(held_out))
     return {
         "paper": {
             "mmd": _class_mmd(candidates, scores, train),
@@ -50,6 +50,7 @@ def measure(
         "sound": _sound(
             validity["valid"] / validity["generated"] if validity["generated"] else None,
             _set_mmd(candidates, held_out, "sound"),
+            _share_new(candidates, train, alike),
         ),
         "floor": {
             "paper": {
@@ -58,7 +59,7 @@ def measure(
                 "pf": predictive_faithfulness(held_out_scores),
                 "gf": None,
             },
-            "sound": _sound(1.0, _set_mmd(train, held_out, "sound")),
+            "sound": _sound(1.0, _set_mmd(train, held_out, "sound"), _share_new(held_out, train, alike)),
         },
         "control": {},
     }
@@ -74,7 +75,7 @@ def predictive_faithfulness(scores: Scores) -> float | None:
 def _class_mmd(candidates: GraphBatch, scores: Scores, real: GraphBatch) -> dict[str, float | None]:
     """Mean over classes of the MMD between the best distinct candidates of a class and real graphs."""
     chosen = select_highest(candidates, scores, PAPER_GRAPHS)
-    reference = plain_graphs(real[_spread(len(real), PAPER_GRAPHS)])
+    reference = plain_graphs(real[spread(len(real), PAPER_GRAPHS)])
     sets = [plain_graphs(candidates[[choice.graph for choice in several]]) for several in chosen if several]
     return {
         name: _mean([mmd(graphs, reference, metric) for graphs in sets]) for name, metric in METRICS["paper"].items()
@@ -82,13 +83,14 @@ def _class_mmd(candidates: GraphBatch, scores: Scores, real: GraphBatch) -> dict
 
 
 def _set_mmd(one: GraphBatch, other: GraphBatch, layer: str, most: int = SOUND_GRAPHS) -> dict[str, float | None]:
-    graphs, reference = (plain_graphs(batch[_spread(len(batch), most)]) for batch in (one, other))
+    graphs, reference = (plain_graphs(batch[spread(len(batch), most)]) for batch in (one, other))
     return {name: mmd(graphs, reference, metric) for name, metric in METRICS[layer].items()}
 
 
-def _spread(count: int, most: int) -> list[int]:
-    """At most ``most`` numbers below ``count``, evenly spread: batches are ordered by size."""
-    return np.unique(np.linspace(0, max(count - 1, 0), min(count, most)).astype(int)).tolist() if count else []
+def _share_new(graphs: GraphBatch, train: GraphBatch, number: int) -> dict[str, float | None]:
+    """Novelty, and uniqueness among ``number`` graphs: it falls with their number, so floors are of as many."""
+    some = graphs[spread(len(graphs), number)]
+    return {"novelty": novelty(graphs, train), "uniqueness": uniqueness(some) if len(some) else None}
 
 
 def _class_cosine(generated: GraphBatch, real: GraphBatch) -> float | None:
@@ -106,12 +108,14 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _sound(graph_yield: float | None, set_mmd: dict[str, float | None]) -> dict[str, Any]:
+def _sound(
+    graph_yield: float | None, set_mmd: dict[str, float | None], graphs: dict[str, float | None]
+) -> dict[str, Any]:
     features = dict.fromkeys(("column_error", "pair_error", "row_density", "c2st", "memorisation"))
     return {
         "yield": graph_yield,
         "mmd": set_mmd,
         "features": {**features, "by_type": None},
-        "graphs": dict.fromkeys(("novelty", "uniqueness", "c2st")),
+        "graphs": {**graphs, "c2st": None},
         **dict.fromkeys(("typed_gf", "contrast", "pf_in_distribution", "coverage", "planted")),
     }

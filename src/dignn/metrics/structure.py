@@ -1,0 +1,299 @@
+"""Realism of generated structure: how far generated graphs are from real ones that nobody learned from.
+
+Nodes are typed by class: type and label are one token. Every value stands beside its floor, what as many training
+graphs score against the same held-out graphs; a perfect generator has a ratio near 1. Sizes are compared apart, because
+all metrics change with the size. Where there are few held-out graphs of a size, neighbouring sizes are pooled.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import mean
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dignn.batch import PADDING, GraphBatch
+from dignn.errors import DignnError
+from dignn.isomorphism import fingerprints
+from dignn.metrics.mmd import METRICS, Metric, mmd, type_histogram
+from dignn.metrics.plain import PlainGraph
+from dignn.validity import check_validity
+
+# Held-out graphs that a group of sizes has at least, where there are as many.
+LEAST_HELD_OUT = 20
+# Sets of graphs over which an MMD is averaged at most, where there are as many.
+MOST_SETS = 4
+# Below this an MMD is 0 but for rounding.
+_ZERO = 1e-12
+
+# The kernels; node tokens and typed edges are histograms with a fixed position for everything that occurs.
+STRUCTURE_METRICS: dict[str, Metric] = {
+    "degree": METRICS["sound"]["degree"],
+    "clustering": METRICS["sound"]["clustering"],
+    "spectral": METRICS["sound"]["spectral"],
+    "node_token": Metric(type_histogram, sigma=1.0),
+    "typed_edge": Metric(type_histogram, sigma=1.0),
+}
+
+
+@dataclass(frozen=True)
+class StructureRealism:
+    """Generated graphs against held-out ones, beside what training graphs score.
+
+    Args:
+        ratio: mean over the metrics of value / floor; None if all were left out.
+        value: squared MMD by metric, mean over the groups of sizes.
+        floor: the same of as many training graphs of the same sizes.
+        left_out: metrics that are 0 for generated and real graphs alike (clustering where there are no triangles).
+        above_zero_floor: metrics whose floor is 0 and whose value is not. They count with the floor 2 / (n m), the
+            mean MMD between n training and m held-out graphs if one of these n + m were nothing like the others.
+        groups: the sizes that were compared together.
+        compared: graphs compared at once in each group, generated and training alike.
+        held_out: graphs of each group that they were compared with.
+        valid: share of generated graphs that are connected and consistent with the metagraph.
+        isomorphic: share of compared generated graphs that are isomorphic to a training graph, tokens included.
+        isomorphic_held_out: the same share of held-out graphs.
+        unique: share of generated graphs that are isomorphic to no other of those compared at once.
+        unique_train: the same share of as many training graphs.
+        edges: mean number of edges of compared generated graphs.
+        edges_held_out: of held-out graphs.
+    """
+
+    ratio: float | None
+    value: dict[str, float]
+    floor: dict[str, float]
+    left_out: tuple[str, ...]
+    above_zero_floor: tuple[str, ...]
+    groups: tuple[tuple[int, ...], ...]
+    compared: tuple[int, ...]
+    held_out: tuple[int, ...]
+    valid: float
+    isomorphic: float
+    isomorphic_held_out: float
+    unique: float
+    unique_train: float
+    edges: float
+    edges_held_out: float
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return {name: _plain(value) for name, value in asdict(self).items()}
+
+
+def structure_realism(
+    generated: GraphBatch, train: GraphBatch, held_out: GraphBatch, *, per_size: int = 256
+) -> StructureRealism:
+    """Measures the structure of generated graphs; features are not looked at.
+
+    Of each size that all three sets have, as many generated as training graphs are compared, at most ``per_size``,
+    evenly spread: biased MMD falls with the number of graphs. Where there are more, the mean of up to four sets without
+    common graphs is taken, because one set alone varies by half of its value. Sizes are pooled in ascending order until
+    a group has 20 held-out graphs; what remains joins the last group.
+
+    Args:
+        generated: what a generator made, several graphs of each size.
+        train: the graphs that it learned from.
+        held_out: real graphs that it never saw.
+        per_size: graphs of a size that are compared at most.
+
+    Raises:
+        DignnError: no size occurs in all three sets.
+    """
+    groups = [_Group(sizes, generated, train, held_out, per_size) for sizes in _pooled(generated, train, held_out)]
+    compared = [one for group in groups for one in group.generated]
+    real = GraphBatch.cat([group.held_out for group in groups])
+    tokens = _Tokens([train, held_out, generated])
+    value, floor = _mean_mmd(tokens, groups)
+    least = mean(2.0 / (len(group.train[0]) * len(group.held_out)) for group in groups)
+    zero = [name for name in STRUCTURE_METRICS if floor[name] < _ZERO]
+    left_out = tuple(name for name in zero if value[name] < _ZERO)
+    ratios = [value[name] / (least if name in zero else floor[name]) for name in value if name not in left_out]
+    known = set(_names(train))
+    return StructureRealism(
+        ratio=mean(ratios) if ratios else None,
+        value=value,
+        floor=floor,
+        left_out=left_out,
+        above_zero_floor=tuple(name for name in zero if name not in left_out),
+        groups=tuple(group.sizes for group in groups),
+        compared=tuple(len(group.generated[0]) for group in groups),
+        held_out=tuple(len(group.held_out) for group in groups),
+        valid=float(check_validity(generated).valid.double().mean()),
+        isomorphic=_share([name in known for name in _names(GraphBatch.cat(compared))]),
+        isomorphic_held_out=_share([name in known for name in _names(real)]),
+        unique=mean(uniqueness(one) for one in compared),
+        unique_train=mean(uniqueness(one) for group in groups for one in group.train),
+        edges=_mean_edges(GraphBatch.cat(compared)),
+        edges_held_out=_mean_edges(real),
+    )
+
+
+def novelty(graphs: GraphBatch, train: GraphBatch) -> float | None:
+    """Share of ``graphs`` that are isomorphic to no training graph, types and labels of nodes included.
+
+    Graphs are told apart by fingerprints and the class of the whole graph does not count. None without graphs.
+    """
+    known = set(_names(train))
+    return _share([name not in known for name in _names(graphs)]) if len(graphs) else None
+
+
+def uniqueness(graphs: GraphBatch) -> float:
+    """Share of ``graphs`` that are isomorphic to no other of them; it falls with their number."""
+    names = _names(graphs)
+    count = Counter(names)
+    return _share([count[name] == 1 for name in names])
+
+
+def spread(count: int, most: int) -> list[int]:
+    """At most ``most`` numbers below ``count``, evenly spread: batches are ordered by size."""
+    return np.unique(np.linspace(0, max(count - 1, 0), min(count, most)).astype(int)).tolist() if count else []
+
+
+# -- which graphs are compared ------------------------------------------------------------------------
+
+
+class _Group:
+    """Graphs of some sizes: sets of generated and of training graphs, alike in sizes and number, and held-out ones."""
+
+    def __init__(
+        self, sizes: tuple[int, ...], generated: GraphBatch, train: GraphBatch, held_out: GraphBatch, per_size: int
+    ) -> None:
+        self.sizes = sizes
+        most = [min(per_size, *(int((batch.sizes == size).sum()) for batch in (generated, train))) for size in sizes]
+        self.generated, self.train = (_disjoint(batch, sizes, most) for batch in (generated, train))
+        self.held_out = held_out[torch.isin(held_out.sizes, torch.tensor(sizes))]
+
+
+def _pooled(generated: GraphBatch, train: GraphBatch, held_out: GraphBatch) -> list[tuple[int, ...]]:
+    """Sizes that all sets have, pooled until each group has enough held-out graphs."""
+    number = Counter(held_out.sizes.tolist())
+    shared = sorted(set(number) & set(generated.sizes.tolist()) & set(train.sizes.tolist()))
+    if not shared:
+        raise DignnError("No size occurs among generated, training and held-out graphs alike; generate graphs of those")
+    groups: list[tuple[int, ...]] = []
+    current: tuple[int, ...] = ()
+    for size in shared:
+        current += (size,)
+        if sum(number[member] for member in current) >= LEAST_HELD_OUT:
+            groups.append(current)
+            current = ()
+    if current:
+        groups[-1:] = [groups[-1] + current] if groups else [current]
+    return groups
+
+
+def _disjoint(batch: GraphBatch, sizes: Sequence[int], most: Sequence[int]) -> list[GraphBatch]:
+    """One or more sets without common graphs, of ``most[i]`` graphs of each ``sizes[i]``, evenly spread."""
+    numbers = [(batch.sizes == size).nonzero()[:, 0] for size in sizes]
+    count = min(MOST_SETS, *(len(number) // several for number, several in zip(numbers, most, strict=True)))
+    chosen = [number[spread(len(number), several * count)] for number, several in zip(numbers, most, strict=True)]
+    return [batch[torch.cat([number[first::count] for number in chosen])] for first in range(count)]
+
+
+# -- tokens -------------------------------------------------------------------------------------------
+
+
+class _Tokens:
+    """Positions of node tokens and typed edges in histograms: what real graphs have first, then the rest.
+
+    So floors do not depend on what is compared with them.
+
+    Args:
+        batches: real graphs, then generated ones.
+    """
+
+    def __init__(self, batches: Sequence[GraphBatch]) -> None:
+        self._labels = max(batch.schema.num_classes for batch in batches) + 1
+        self._relations = max(len(batch.schema.relations) for batch in batches) + 1
+        self._node: dict[int, int] = {}
+        self._edge: dict[int, int] = {}
+        for batch in batches:
+            for place, codes in ((self._node, self._node_codes(batch)), (self._edge, self._edge_codes(batch)[1])):
+                for code in codes.unique().tolist():
+                    place.setdefault(code, len(place))
+
+    def nodes(self, batch: GraphBatch) -> list[PlainGraph]:
+        """Graphs whose node types are tokens."""
+        codes, mask = self._node_codes(batch, flat=False), batch.mask
+        return [
+            PlainGraph(adjacency[there][:, there].double().numpy(), _places(self._node, code[there]))
+            for adjacency, code, there in zip(batch.undirected, codes, mask, strict=True)
+        ]
+
+    def edges(self, batch: GraphBatch) -> list[PlainGraph]:
+        """The typed edges of each graph as the nodes of another, so that types are counted alike.
+
+        Position 0 stands for having no edge at all.
+        """
+        graph, codes = self._edge_codes(batch)
+        pieces = [_places(self._edge, codes[graph == number]) + 1 for number in range(len(batch))]
+        empty = np.zeros((0, 0))
+        return [PlainGraph(empty, places if len(places) else np.zeros(1, np.int64)) for places in pieces]
+
+    def _node_codes(self, batch: GraphBatch, *, flat: bool = True) -> Tensor:
+        code = batch.node_type * self._labels + batch.label + 1
+        return code[batch.mask] if flat else code
+
+    def _edge_codes(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
+        """Of every edge of a batch its graph, and a number for the unordered pair of tokens and the relations."""
+        graph, u, v = batch.undirected.triu(1).nonzero(as_tuple=True)
+        node = self._node_codes(batch, flat=False)
+        tokens = len(batch.schema.node_types) * self._labels
+        one, other = node[graph, u], node[graph, v]
+        there, back = batch.edge[graph, u, v], batch.edge[graph, v, u]
+
+        def number(first: Tensor, second: Tensor, out: Tensor, into: Tensor) -> Tensor:
+            return ((first * tokens + second) * self._relations + out) * self._relations + into
+
+        return graph, torch.minimum(number(one, other, there, back), number(other, one, back, there))
+
+
+def _places(place: dict[int, int], codes: Tensor) -> np.ndarray:
+    return np.array([place[code] for code in codes.tolist()], dtype=np.int64)
+
+
+def _mean_mmd(tokens: _Tokens, groups: Sequence[_Group]) -> tuple[dict[str, float], dict[str, float]]:
+    """MMD by metric of generated and of training graphs, mean over the sets of a group and over the groups."""
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in STRUCTURE_METRICS}
+    for group in groups:
+        for view in (tokens.nodes, tokens.edges):
+            reference = view(group.held_out)
+            generated, train = ([view(one) for one in sets] for sets in (group.generated, group.train))
+            for name, metric in STRUCTURE_METRICS.items():
+                if (name == "typed_edge") == (view == tokens.edges):
+                    one, other = (mean(_distance(g, reference, metric) for g in sets) for sets in (generated, train))
+                    found[name].append((one, other))
+    value, floor = ({name: mean(pair[side] for pair in found[name]) for name in found} for side in (0, 1))
+    return value, floor
+
+
+def _distance(graphs: Sequence[PlainGraph], reference: Sequence[PlainGraph], metric: Metric) -> float:
+    distance = mmd(graphs, reference, metric)
+    if distance is None:
+        raise DignnError("Graphs without nodes cannot be compared; leave them out")
+    return max(distance, 0.0)  # rounding
+
+
+# -- small numbers ------------------------------------------------------------------------------------
+
+
+def _names(batch: GraphBatch) -> list[str]:
+    """Fingerprints that do not look at the class of the whole graph, which is no structure."""
+    return fingerprints(replace(batch, graph_label=torch.full_like(batch.graph_label, PADDING)))
+
+
+def _share(flags: Sequence[bool]) -> float:
+    return sum(flags) / len(flags) if flags else 0.0
+
+
+def _mean_edges(batch: GraphBatch) -> float:
+    return float(batch.undirected.sum((1, 2)).double().mean()) / 2
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
