@@ -201,7 +201,7 @@ def test_a_value_above_a_floor_of_zero_counts() -> None:
     assert set(found.above_zero_floor) == METRICS - {"node_token", "typed_edge"}
     assert set(found.left_out) == {"node_token", "typed_edge"}
     values = [found.value[name] for name in found.above_zero_floor]
-    assert found.ratio == pytest.approx(np.mean(values) / (2 / (10 * 25)))
+    assert found.ratio == pytest.approx(1 + np.mean(values) / (1 / 10 + 1 / 25))
     # a triangle has nothing in common with paths: 1 of 10 gives 2 / 10^2
     assert found.value["clustering"] == pytest.approx(2 / 100, rel=1e-3)
 

@@ -50,8 +50,9 @@ class StructureRealism:
         value: squared MMD by metric, mean over the groups of sizes.
         floor: the same of as many training graphs of the same sizes.
         left_out: metrics that are 0 for generated and real graphs alike (clustering where there are no triangles).
-        above_zero_floor: metrics whose floor is 0 and whose value is not. They count with the floor 2 / (n m), the
-            mean MMD between n training and m held-out graphs if one of these n + m were nothing like the others.
+        above_zero_floor: metrics whose floor is 0 and whose value is not. No ratio does them justice; they count as
+            1 + value / (1/n + 1/m), as if value and floor both had the noise of n and m graphs of which no two are
+            alike. That is the most there can be, so they count mildly, and never in the generator's favour.
         groups: the sizes that were compared together.
         compared: graphs compared at once in each group, generated and training alike.
         held_out: graphs of each group that they were compared with.
@@ -109,10 +110,14 @@ def structure_realism(
     real = GraphBatch.cat([group.held_out for group in groups])
     tokens = _Tokens([train, held_out, generated])
     value, floor = _mean_mmd(tokens, groups)
-    least = mean(2.0 / (len(group.train[0]) * len(group.held_out)) for group in groups)
+    noise = mean(1.0 / len(group.train[0]) + 1.0 / len(group.held_out) for group in groups)
     zero = [name for name in STRUCTURE_METRICS if floor[name] < _ZERO]
     left_out = tuple(name for name in zero if value[name] < _ZERO)
-    ratios = [value[name] / (least if name in zero else floor[name]) for name in value if name not in left_out]
+    ratios = [
+        1.0 + value[name] / noise if name in zero else value[name] / floor[name]
+        for name in STRUCTURE_METRICS
+        if name not in left_out
+    ]
     known = set(_names(train))
     return StructureRealism(
         ratio=mean(ratios) if ratios else None,

@@ -1,0 +1,246 @@
+"""Measures structure generators: how realistic their graphs are, and what they cost.
+
+    python -m benchmarks.realism                                      # everything that is missing in the results file
+    python -m benchmarks.realism --datasets dblp imdb --methods node-growth bootstrap --seeds 0 1
+    python -m benchmarks.realism --table                              # writes the tables into docs/realism.md
+
+A run is a data set, a method and a seed, which decides the content of generated data sets, the division into training
+and held-out graphs, the training and the sampling. Each runs in a process of its own, so that its peak memory is its
+own. Every finished run is one line of the results file and is not done again without ``--again``; the last one counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import torch
+
+from benchmarks.controls import CONTROLS
+from benchmarks.measure import machine, peak_memory
+from dignn.config import PRESETS
+from dignn.data import DATASETS, load
+from dignn.metrics.structure import STRUCTURE_METRICS, structure_realism
+from dignn.real import RealGraphs
+from dignn.runtime.seeds import Seed
+from dignn.runtime.threads import single_thread
+from dignn.structure import STRUCTURE_GENERATORS
+
+RESULTS = Path("docs/benchmarks/structure.jsonl")
+PAGE = Path("docs/realism.md")
+BEGIN, END = "<!-- tables: written by python -m benchmarks.realism --table -->", "<!-- end of tables -->"
+SETS = ("dblp", "imdb", "mutag", "ba-shapes", "tree-cycle", "tree-grids", "ba-3motif")
+METHODS = tuple(STRUCTURE_GENERATORS) + tuple(CONTROLS)
+# Graphs of each size for the quality, and in all for the time.
+PER_SIZE = 256
+TIMED = 1536
+_HEADS = {"degree": "degree", "clustering": "clustering", "spectral": "spectrum"}
+_HEADS |= {"node_token": "node tokens", "typed_edge": "typed edges"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--datasets", nargs="+", default=SETS, choices=list(DATASETS), metavar="NAME")
+    parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS, metavar="NAME")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--preset", default="fast", choices=list(PRESETS))
+    parser.add_argument("--out", type=Path, default=RESULTS, help="results file, one JSON object per line")
+    parser.add_argument("--again", action="store_true", help="also do runs that are in the results file")
+    parser.add_argument("--table", action="store_true", help=f"write the tables into {PAGE}, and stop")
+    parser.add_argument("--one", action="store_true", help="one run in this process, its result to standard output")
+    options = parser.parse_args()
+    if options.table:
+        write_tables(_read(options.out))
+    elif options.one:
+        print(json.dumps(measure(options.datasets[0], options.methods[0], options.seeds[0], options.preset)))
+    else:
+        done = set() if options.again else {_key(run) for run in _read(options.out)}
+        failed = 0
+        for seed in options.seeds:
+            for dataset in options.datasets:
+                for method in options.methods:
+                    if (dataset, method, options.preset, seed) not in done:
+                        failed += not _in_process(dataset, method, options.preset, seed, options.out)
+        if failed:
+            raise SystemExit(f"{failed} runs failed; their errors are above, and the same command tries them again")
+
+
+def _in_process(dataset: str, method: str, preset: str, seed: int, out: Path) -> bool:
+    """One run in a fresh process; whether it succeeded."""
+    options = ["--datasets", dataset, "--methods", method, "--seeds", str(seed), "--preset", preset]
+    command = [sys.executable, "-m", "benchmarks.realism", "--one", *options]
+    finished = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if finished.returncode:
+        return False
+    line = finished.stdout.strip().splitlines()[-1]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with out.open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+    found = json.loads(line)
+    seconds = f"{found['train_seconds']:.0f} s + {found['sample_seconds']:.1f} s"
+    print(
+        f"{dataset}, {method}, {preset}, seed {seed}: ratio {_number(found['realism']['ratio'])}, {seconds}", flush=True
+    )
+    return True
+
+
+def measure(name: str, method: str, seed: int, preset: str) -> dict[str, Any]:
+    """One run: training, then as many graphs as a run of the explainer makes, then those that are looked at."""
+    dataset = load(name, seed=seed)
+    config = replace(PRESETS[preset], sizes=dataset.sizes)
+    root = Seed(seed)
+    with single_thread():
+        real = RealGraphs(dataset.data, dataset.schema, config, root.child("real"))
+        real.sample()
+        before = peak_memory()
+        generator: Any = CONTROLS[method]() if method in CONTROLS else STRUCTURE_GENERATORS[method].build(config)
+        begin = time.perf_counter()
+        generator.fit(real.train, seed=root.child("GGT"))
+        trained = time.perf_counter()
+        known = real.train.sizes.sort().values
+        place = torch.linspace(0, len(known) - 1, TIMED).round().long()
+        generator.sample(known[place].tolist(), seed=root.child("GGAT"))
+        sampled = time.perf_counter()
+        after = peak_memory()
+        sizes = sorted(set(known.tolist()) & set(real.held_out.sizes.tolist()))
+        generated = generator.sample([size for size in sizes for _ in range(PER_SIZE)], seed=root.child("quality"))
+        found = structure_realism(generated, real.train, real.held_out, per_size=PER_SIZE)
+    return {
+        "dataset": name,
+        "method": method,
+        "preset": preset,
+        "seed": seed,
+        "train": len(real.train),
+        "held_out": len(real.held_out),
+        "train_seconds": round(trained - begin, 2),
+        "sample_seconds": round(sampled - trained, 2),
+        "mib_before": round(before * 1024),
+        "mib": round(after * 1024),
+        "sampling": generator.report.get("sampling"),
+        "realism": found.to_json(),
+        "machine": machine(),
+    }
+
+
+# -- the tables ---------------------------------------------------------------------------------------
+
+
+def write_tables(runs: list[dict[str, Any]]) -> None:
+    """Puts the tables of all runs between the markers of the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    head, rest = text.split(BEGIN)
+    tail = rest.split(END)[1]
+    body = "\n\n".join([BEGIN, quality_table(runs), cost_table(runs), _measured_on(runs), END])
+    PAGE.write_text(head + body + tail, encoding="utf-8")
+    print(f"wrote {PAGE}")
+
+
+def quality_table(runs: list[dict[str, Any]]) -> str:
+    """Realism: mean over seeds, and the range of the ratio."""
+    head = ["data set", "method", "ratio", *_HEADS.values(), "isomorphic", "unique", "yield", "seeds"]
+    rows = []
+    for name, method, chosen in _grouped(runs):
+        found = [run["realism"] for run in chosen]
+        metrics = [
+            f"{1000 * mean(one['value'][metric] for one in found):.2f} / "
+            f"{1000 * mean(one['floor'][metric] for one in found):.2f}"
+            for metric in STRUCTURE_METRICS
+        ]
+        same = [mean(one[field] for one in found) for field in ("isomorphic", "isomorphic_held_out")]
+        alone = [mean(one[field] for one in found) for field in ("unique", "unique_train")]
+        valid = mean(one["valid"] for one in found)
+        first = [_first_yield(run) for run in chosen]
+        both = f"{mean(one for one in first if one is not None):.3f} → " if None not in first else ""
+        rows.append(
+            [
+                name,
+                method,
+                f"**{_span([one['ratio'] for one in found])}**",
+                *metrics,
+                f"{same[0]:.3f} / {same[1]:.3f}",
+                f"{alone[0]:.3f} / {alone[1]:.3f}",
+                f"{both}{valid:.3f}",
+                str(len(chosen)),
+            ]
+        )
+    return _table(head, rows)
+
+
+def cost_table(runs: list[dict[str, Any]]) -> str:
+    """Seconds and memory: mean over seeds, and their range."""
+    head = ["data set", "method", "training graphs", "training, s", f"{TIMED:,} graphs, s", "MiB before", "peak MiB"]
+    fields = ("train_seconds", "sample_seconds")
+    rows = [
+        [
+            name,
+            method,
+            f"{mean(run['train'] for run in chosen):,.0f}",
+            *(_span([run[field] for run in chosen], digits=1) for field in fields),
+            *(f"{mean(run[field] for run in chosen):,.0f}" for field in ("mib_before", "mib")),
+        ]
+        for name, method, chosen in _grouped(runs)
+    ]
+    return _table(head, rows)
+
+
+def _grouped(runs: list[dict[str, Any]]) -> list[tuple[str, str, list[dict[str, Any]]]]:
+    """Data set, method (with its preset unless that is ``fast``) and the runs of all seeds, in a fixed order."""
+    last = {_key(run): run for run in runs}
+    groups = []
+    for name in SETS:
+        for method in (*METHODS, *sorted({key[1] for key in last} - set(METHODS))):
+            for preset in PRESETS:
+                chosen = [run for key, run in last.items() if key[:3] == (name, method, preset)]
+                if chosen:
+                    groups.append((name, method if preset == "fast" else f"{method} ({preset})", chosen))
+    return groups
+
+
+def _first_yield(run: dict[str, Any]) -> float | None:
+    """Share of graphs that were valid before any was drawn again; None where the method draws none again."""
+    first = (run["sampling"] or {}).get("yield_first")
+    return None if first is None else float(first)
+
+
+def _measured_on(runs: list[dict[str, Any]]) -> str:
+    places = {json.dumps(run["machine"], sort_keys=True) for run in runs}
+    texts = [json.loads(place) for place in sorted(places)]
+    names = [f"{on['cores']} cores ({on['processor']}), Python {on['python']}, torch {on['torch']}" for on in texts]
+    return f"Measured with one torch thread on {' and '.join(names)}."
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _span(values: Sequence[float | None], digits: int = 2) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return "-"
+    middle = f"{mean(known):.{digits}f}"
+    return middle if len(known) == 1 else f"{middle} ({min(known):.{digits}f} to {max(known):.{digits}f})"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _key(run: dict[str, Any]) -> tuple[str, str, str, int]:
+    return run["dataset"], run["method"], run["preset"], run["seed"]
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
+
+
+if __name__ == "__main__":
+    main()
