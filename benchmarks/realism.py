@@ -92,16 +92,21 @@ def _in_process(dataset: str, method: str, preset: str, seed: int, out: Path) ->
     return True
 
 
-def measure(name: str, method: str, seed: int, preset: str) -> dict[str, Any]:
-    """One run: training, then as many graphs as a run of the explainer makes, then those that are looked at."""
+def prepare(name: str, method: str, seed: int, preset: str) -> tuple[RealGraphs, Any]:
+    """The real graphs of a run, and a generator that has learned nothing yet."""
     dataset = load(name, seed=seed)
     config = replace(PRESETS[preset], sizes=dataset.sizes)
+    real = RealGraphs(dataset.data, dataset.schema, config, Seed(seed).child("real"))
+    real.sample()
+    return real, CONTROLS[method]() if method in CONTROLS else STRUCTURE_GENERATORS[method].build(config)
+
+
+def measure(name: str, method: str, seed: int, preset: str) -> dict[str, Any]:
+    """One run: training, then as many graphs as a run of the explainer makes, then those that are looked at."""
     root = Seed(seed)
     with single_thread():
-        real = RealGraphs(dataset.data, dataset.schema, config, root.child("real"))
-        real.sample()
+        real, generator = prepare(name, method, seed, preset)
         before = peak_memory()
-        generator: Any = CONTROLS[method]() if method in CONTROLS else STRUCTURE_GENERATORS[method].build(config)
         begin = time.perf_counter()
         generator.fit(real.train, seed=root.child("GGT"))
         trained = time.perf_counter()

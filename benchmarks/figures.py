@@ -1,0 +1,120 @@
+"""Draws real graphs that no generator saw beside generated ones.
+
+    python -m benchmarks.figures                                       # docs/pictures/structure-{dblp,tree-cycle}.png
+    python -m benchmarks.figures --datasets imdb --method bootstrap
+
+Graphs are taken evenly spread over the sizes, without choosing.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib import pyplot as plt
+from matplotlib.lines import Line2D
+
+from benchmarks.realism import METHODS, prepare
+from dignn.batch import GraphBatch
+from dignn.data import DATASETS
+from dignn.explanation import Explanation
+from dignn.metrics.structure import spread
+from dignn.report.drawing import _MARKERS, COLOURS, SHAPES, layout
+from dignn.runtime.seeds import Seed
+from dignn.runtime.threads import single_thread
+from dignn.schema import Schema
+
+FOLDER = Path("docs/pictures")
+ROWS, COLUMNS = 6, 4
+Token = tuple[int, int]  # node type and class
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--datasets", nargs="+", default=["dblp", "tree-cycle"], choices=list(DATASETS), metavar="NAME")
+    parser.add_argument("--method", default="node-growth", choices=METHODS)
+    parser.add_argument("--preset", default="fast")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=FOLDER, help="folder of the pictures")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    for name in options.datasets:
+        path = options.out / f"structure-{name}.png"
+        draw(*graphs(name, options.method, options.preset, options.seed), path)
+        print(f"wrote {path}")
+
+
+def graphs(name: str, method: str, preset: str, seed: int) -> tuple[GraphBatch, GraphBatch]:
+    """As many held-out as generated graphs, of the same sizes."""
+    root = Seed(seed)
+    with single_thread():
+        real, generator = prepare(name, method, seed, preset)
+        shown = real.held_out[spread(len(real.held_out), ROWS * COLUMNS)]
+        generator.fit(real.train, seed=root.child("GGT"))
+        return shown.without_features(), generator.sample(shown.sizes.tolist(), seed=root.child("figure"))
+
+
+def draw(real: GraphBatch, generated: GraphBatch, path: Path) -> None:
+    """Two blocks of graphs and one legend."""
+    looks = token_looks(real, generated)
+    with mpl.rc_context({"font.size": 9}):
+        figure = plt.figure(figsize=(12.4, 8.8), layout="constrained")
+        left, gap, right = figure.subfigures(1, 3, width_ratios=[1, 0.03, 1], wspace=0)
+        for block, title, batch in ((left, "Real, held out", real), (right, "Generated", generated)):
+            block.suptitle(title, fontsize=14, fontweight="bold")
+            axes = block.subplots(ROWS, COLUMNS).flat
+            for number, ax in enumerate(axes):
+                ax.set_axis_off()
+                if number < len(batch):
+                    draw_graph(batch[number], ax, looks)
+        gap.add_artist(Line2D([0.5, 0.5], [0.02, 0.98], color="#cccccc", linewidth=0.8))
+        figure.legend(handles=legend(real.schema, looks), loc="outside lower center", ncols=len(looks), frameon=False)
+        figure.savefig(path, dpi=85, pil_kwargs={"optimize": True})
+        plt.close(figure)
+
+
+def token_looks(*batches: GraphBatch) -> dict[Token, tuple[str, str]]:
+    """Colour and marker of every token that occurs: a colour each, and a shape by node type."""
+    tokens = sorted(
+        {
+            (int(kind), int(label))
+            for batch in batches
+            for kind, label in zip(batch.node_type[batch.mask], batch.label[batch.mask], strict=True)
+        }
+    )
+    return {
+        token: (COLOURS[place % len(COLOURS)], _MARKERS[SHAPES[token[0] % len(SHAPES)]])
+        for place, token in enumerate(tokens)
+    }
+
+
+def draw_graph(graph: GraphBatch, ax: Any, looks: dict[Token, tuple[str, str]]) -> None:
+    shown = Explanation(0, "", 0, (1.0,), 0.0, graph, None, 0)
+    place = layout(shown)
+    for u, v, relation in shown.edges():
+        style = "-|>" if relation.directed else "-"
+        arrow = {"arrowstyle": style, "color": "#8a8a8a", "linewidth": 1.0, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", xy=place[v], xytext=place[u], arrowprops=arrow, zorder=1)
+    for token, (colour, marker) in looks.items():
+        nodes = [n for n in place if (int(graph.node_type[0, n]), int(graph.label[0, n])) == token]
+        if nodes:
+            xs, ys = zip(*(place[node] for node in nodes), strict=True)
+            ax.scatter(xs, ys, s=46, c=colour, marker=marker, edgecolors="white", linewidths=0.6, zorder=2)
+    ax.margins(0.12)
+
+
+def legend(schema: Schema, looks: dict[Token, tuple[str, str]]) -> list[Line2D]:
+    """One mark per token, named by its class where it has one, and its type where there are several."""
+    handles = []
+    for (kind, label), (colour, marker) in looks.items():
+        name = schema.node_types[kind]
+        if label >= 0:
+            name = schema.classes[label] if len(schema.node_types) == 1 else f"{name}: {schema.classes[label]}"
+        handles.append(Line2D([], [], linestyle="", color=colour, marker=marker, markersize=8, label=name))
+    return handles
+
+
+if __name__ == "__main__":
+    main()
