@@ -100,9 +100,7 @@ class FastDenoiser(nn.Module):
         self.directed = bool((mirror != torch.arange(edge_tokens)).any())
         self.register_buffer("mirror", mirror.clone(), persistent=False)
         self._pairs: dict[int, Pairs] = {}
-        self.graph_in = nn.Sequential(
-            nn.Linear(GRAPH_FEATURES + node_tokens + condition, 2 * node_width), nn.SiLU()
-        )
+        self.graph_in = nn.Sequential(nn.Linear(GRAPH_FEATURES + node_tokens + condition, 2 * node_width), nn.SiLU())
         self.graph_out = nn.Linear(2 * node_width, node_width + edge_width)
         self.node_token = nn.Embedding(node_tokens, node_width)
         self.node_in = nn.Linear(NODE_FEATURES, node_width)
@@ -132,7 +130,8 @@ class FastDenoiser(nn.Module):
             self._pairs[size] = Pairs.of(size, self.directed)
         pairs = self._pairs[size]
         seen = encode(nodes, edges, signal, condition, pairs, self.node_tokens, self.node_in.weight.dtype)
-        x, e = self.graph_out(self.graph_in(seen.graph)).split([self.node_in.out_features, self.pair_in.out_features], 1)
+        widths = [self.node_in.out_features, self.pair_in.out_features]
+        x, e = self.graph_out(self.graph_in(seen.graph)).split(widths, 1)
         x = self.node_in(seen.node) + self.node_token(nodes.T) + x
         e = self.pair_in(seen.pair) + self.pair_token(seen.pair_token) + e
         for layer in self.layers:
