@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import torch
 
 from dignn.batch import GraphBatch
 from dignn.runtime.seeds import Seed
@@ -28,16 +30,17 @@ class RandomTrees:
         rng = seed.numpy()
         known = self._graphs.sizes.numpy()
         made = self._graphs[[int(rng.choice(np.flatnonzero(known == size))) for size in sizes]]
-        for number in range(len(made)):
-            kinds = made.node_type[number][made.mask[number]].numpy()
-            real = int(made.undirected[number].sum()) // 2
-            made.edge[number] = 0
-            for u, v in self._pairs(made, kinds, real, rng):
-                relation = 1 + int(rng.choice(np.flatnonzero(made.schema.allowed[kinds[u], kinds[v], 1:])))
-                made.edge[number, u, v] = relation
+        edge = np.zeros(made.edge.shape, np.int64)
+        count = (made.undirected.sum((1, 2)) // 2).tolist()
+        options = [[np.flatnonzero(cell) + 1 for cell in row] for row in made.schema.allowed[:, :, 1:]]
+        for number, (kinds, there) in enumerate(zip(made.node_type.numpy(), made.mask.numpy(), strict=True)):
+            kinds = kinds[there]
+            for u, v in self._pairs(made, kinds, count[number], rng):
+                relation = int(rng.choice(options[kinds[u]][kinds[v]]))
+                edge[number, u, v] = relation
                 if not made.schema.relations[relation - 1].directed:
-                    made.edge[number, v, u] = relation
-        return made
+                    edge[number, v, u] = relation
+        return replace(made, edge=torch.from_numpy(edge))
 
     def _pairs(
         self, graphs: GraphBatch, kinds: np.ndarray, edges: int, rng: np.random.Generator

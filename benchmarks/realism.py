@@ -39,7 +39,7 @@ PAGE = Path("docs/realism.md")
 BEGIN, END = "<!-- tables: written by python -m benchmarks.realism --table -->", "<!-- end of tables -->"
 SETS = ("dblp", "imdb", "mutag", "ba-shapes", "tree-cycle", "tree-grids", "ba-3motif")
 METHODS = tuple(STRUCTURE_GENERATORS) + tuple(CONTROLS)
-# Graphs of each size for the quality, and in all for the time.
+# Graphs of each size that are compared at once, and graphs in all that are timed.
 PER_SIZE = 256
 TIMED = 1536
 _HEADS = {"degree": "degree", "clustering": "clustering", "spectral": "spectrum"}
@@ -52,6 +52,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS, metavar="NAME")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--preset", default="fast", choices=list(PRESETS))
+    parser.add_argument("--sets", type=int, default=4, help=f"sets of {PER_SIZE} graphs of each size to average over")
     parser.add_argument("--out", type=Path, default=RESULTS, help="results file, one JSON object per line")
     parser.add_argument("--again", action="store_true", help="also do runs that are in the results file")
     parser.add_argument("--table", action="store_true", help=f"write the tables into {PAGE}, and stop")
@@ -60,7 +61,9 @@ def main() -> None:
     if options.table:
         write_tables(_read(options.out))
     elif options.one:
-        print(json.dumps(measure(options.datasets[0], options.methods[0], options.seeds[0], options.preset)))
+        print(
+            json.dumps(measure(options.datasets[0], options.methods[0], options.seeds[0], options.preset, options.sets))
+        )
     else:
         done = set() if options.again else {_key(run) for run in _read(options.out)}
         failed = 0
@@ -68,26 +71,28 @@ def main() -> None:
             for dataset in options.datasets:
                 for method in options.methods:
                     if (dataset, method, options.preset, seed) not in done:
-                        failed += not _in_process(dataset, method, options.preset, seed, options.out)
+                        failed += not _in_process(dataset, method, seed, options)
         if failed:
             raise SystemExit(f"{failed} runs failed; their errors are above, and the same command tries them again")
 
 
-def _in_process(dataset: str, method: str, preset: str, seed: int, out: Path) -> bool:
+def _in_process(dataset: str, method: str, seed: int, chosen: argparse.Namespace) -> bool:
     """One run in a fresh process; whether it succeeded."""
-    options = ["--datasets", dataset, "--methods", method, "--seeds", str(seed), "--preset", preset]
+    options = ["--datasets", dataset, "--methods", method, "--seeds", str(seed)]
+    options += ["--preset", chosen.preset, "--sets", str(chosen.sets)]
     command = [sys.executable, "-m", "benchmarks.realism", "--one", *options]
     finished = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if finished.returncode:
         return False
     line = finished.stdout.strip().splitlines()[-1]
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with out.open("a", encoding="utf-8") as file:
+    chosen.out.parent.mkdir(parents=True, exist_ok=True)
+    with chosen.out.open("a", encoding="utf-8") as file:
         file.write(line + "\n")
     found = json.loads(line)
     seconds = f"{found['train_seconds']:.0f} s + {found['sample_seconds']:.1f} s"
     print(
-        f"{dataset}, {method}, {preset}, seed {seed}: ratio {_number(found['realism']['ratio'])}, {seconds}", flush=True
+        f"{dataset}, {method}, {chosen.preset}, seed {seed}: ratio {_number(found['realism']['ratio'])}, {seconds}",
+        flush=True,
     )
     return True
 
@@ -101,7 +106,7 @@ def prepare(name: str, method: str, seed: int, preset: str) -> tuple[RealGraphs,
     return real, CONTROLS[method]() if method in CONTROLS else STRUCTURE_GENERATORS[method].build(config)
 
 
-def measure(name: str, method: str, seed: int, preset: str) -> dict[str, Any]:
+def measure(name: str, method: str, seed: int, preset: str, sets: int) -> dict[str, Any]:
     """One run: training, then as many graphs as a run of the explainer makes, then those that are looked at."""
     root = Seed(seed)
     with single_thread():
@@ -116,7 +121,9 @@ def measure(name: str, method: str, seed: int, preset: str) -> dict[str, Any]:
         sampled = time.perf_counter()
         after = peak_memory()
         sizes = sorted(set(known.tolist()) & set(real.held_out.sizes.tolist()))
-        generated = generator.sample([size for size in sizes for _ in range(PER_SIZE)], seed=root.child("quality"))
+        generated = generator.sample(
+            [size for size in sizes for _ in range(PER_SIZE * sets)], seed=root.child("quality")
+        )
         found = structure_realism(generated, real.train, real.held_out, per_size=PER_SIZE)
     return {
         "dataset": name,
@@ -125,6 +132,7 @@ def measure(name: str, method: str, seed: int, preset: str) -> dict[str, Any]:
         "seed": seed,
         "train": len(real.train),
         "held_out": len(real.held_out),
+        "sets": sets,
         "train_seconds": round(trained - begin, 2),
         "sample_seconds": round(sampled - trained, 2),
         "mib_before": round(before * 1024),
@@ -211,7 +219,7 @@ def _grouped(runs: list[dict[str, Any]]) -> list[tuple[str, str, list[dict[str, 
 
 def _first_yield(run: dict[str, Any]) -> float | None:
     """Share of graphs that were valid before any was drawn again; None where the method draws none again."""
-    first = (run["sampling"] or {}).get("yield_first")
+    first = (run["sampling"] or {}).get("first_yield")
     return None if first is None else float(first)
 
 
