@@ -106,14 +106,18 @@ def test_the_posterior_is_bayes_rule(marginal: list[float], signal: float, earli
     noise, rng = noise_of(marginal), np.random.default_rng(3)
     size = noise.values
     beliefs = [*np.eye(size), np.full(size, 1 / size), *rng.dirichlet(np.ones(size), 3)]
-    for noisy, belief in product(range(size), beliefs):
-        found = noise.posterior(torch.tensor([noisy]), torch.from_numpy(belief)[None], number(signal), number(earlier))[
-            0
-        ].numpy()
-        assert found.sum() == pytest.approx(1)
+    cases = list(product(range(size), beliefs))
+    found = noise.posterior(
+        torch.tensor([noisy for noisy, _ in cases]),
+        torch.from_numpy(np.stack([belief for _, belief in cases])),
+        number(signal),
+        number(earlier),
+    ).numpy()
+    np.testing.assert_allclose(found.sum(1), 1)
+    for row, (noisy, belief) in zip(found, cases, strict=True):
         expected = bayes(marginal, noisy, belief, signal, earlier)
         if expected is not None:
-            np.testing.assert_allclose(found, expected, atol=1e-9)
+            np.testing.assert_allclose(row, expected, atol=1e-9)
 
 
 def test_without_signal_an_impossible_value_is_ignored() -> None:
@@ -218,25 +222,19 @@ def test_bound_terms_are_divergences(marginal: list[float], signal: float, earli
     noise, rng = noise_of(marginal), np.random.default_rng(8)
     size = noise.values
     belief = rng.dirichlet(np.ones(size))
-    for clean, noisy in product(range(size), range(size)):
-        if matrix(marginal, signal)[clean, noisy] == 0:
-            continue
-        true = bayes(marginal, noisy, np.eye(size)[clean], signal, earlier)
-        model = bayes(marginal, noisy, belief, signal, earlier)
+    cases = [pair for pair in product(range(size), range(size)) if matrix(marginal, signal)[pair] > 0]
+    clean, noisy = torch.tensor(cases).T
+    predicted = torch.from_numpy(belief).expand(len(cases), size)
+    found = noise.bound_terms(noisy, clean, predicted, number(signal), number(earlier)).tolist()
+    for value, (x0, x) in zip(found, cases, strict=True):
+        true = bayes(marginal, x, np.eye(size)[x0], signal, earlier)
+        model = bayes(marginal, x, belief, signal, earlier)
         assert true is not None
         assert model is not None
         some = true > 0
-        expected = (true[some] * np.log(true[some] / model[some])).sum()
-        found = noise.bound_terms(
-            torch.tensor([noisy]),
-            torch.tensor([clean]),
-            torch.from_numpy(belief)[None],
-            number(signal),
-            number(earlier),
-        )
-        assert found.item() == pytest.approx(expected, abs=1e-8)
+        assert value == pytest.approx((true[some] * np.log(true[some] / model[some])).sum(), abs=1e-8)
         if earlier == 1 and min(marginal) > 0:
-            assert found.item() == pytest.approx(-np.log(belief[clean]))
+            assert value == pytest.approx(-np.log(belief[x0]))
 
 
 def test_the_prior_term_vanishes_without_signal_and_is_surprise_with_all_of_it() -> None:
