@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from dignn import Config, DignnError, DiGNNExplainer, Explanations
 from dignn.batch import GraphBatch
+from dignn.config import PRESETS
 from dignn.data import Dataset, load
 from dignn.errors import ModelMismatchError, RunFolderError
+from dignn.structure import NodeGrowth
 from tiny_models import TinyGCN, TinyHetero
 
-SMALL = Config(sizes=(8, 9), subgraphs_per_size=10, candidates=24, top_k=2)
+SMALL = replace(PRESETS["smoke"], sizes=(8, 9), subgraphs_per_size=10, candidates=24, top_k=2)
 FILES = {
     "config.json",
     "schema.json",
     "timings.json",
     "metrics.json",
+    "structure.safetensors",
+    "generation.json",
     "candidates.safetensors",
     "explanations.json",
     "explanations.safetensors",
@@ -121,16 +127,72 @@ def test_the_global_random_state_is_left_alone(planted: Dataset) -> None:
     assert torch.equal(torch.rand(3), expected)
 
 
-@pytest.mark.parametrize("lost", ["candidates.safetensors", "metrics.json", "explanations.json", "report.html"])
+@pytest.mark.parametrize(
+    "lost",
+    [
+        ("candidates.safetensors",),
+        ("candidates.safetensors", "structure.safetensors"),
+        ("metrics.json",),
+        ("explanations.json",),
+        ("report.html",),
+    ],
+)
 def test_a_second_start_makes_what_is_missing_and_gives_the_same_bytes(
-    planted: Dataset, tmp_path: Path, lost: str
+    planted: Dataset, tmp_path: Path, lost: tuple[str, ...]
 ) -> None:
     explainer(planted, folder=tmp_path).fit().explain()
     before = digests(tmp_path)
-    (tmp_path / lost).unlink()
+    for name in lost:
+        (tmp_path / name).unlink()
     explainer(planted, folder=tmp_path).fit().explain()
     assert digests(tmp_path) == before
     assert {path.name for path in tmp_path.iterdir()} == FILES
+
+
+def test_a_run_that_was_killed_while_generating_does_not_learn_again(
+    planted: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explainer(planted, folder=tmp_path).fit().explain()
+    before = digests(tmp_path)
+    (tmp_path / "candidates.safetensors").unlink()
+    (tmp_path / "generation.json").unlink()
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("what was learned is in the folder")
+
+    monkeypatch.setattr(NodeGrowth, "_fit", refuse)
+    explainer(planted, folder=tmp_path).fit().explain()
+    assert digests(tmp_path) == before
+
+
+def test_loss_curves_and_counts_are_kept_for_the_report(planted: Dataset, tmp_path: Path) -> None:
+    made = explainer(planted, folder=tmp_path).fit().explain().about["generation"]["structure"]
+    assert made["training"]["all sizes"]["curves"]["train"]
+    assert made["sampling"]["generated"] == 24
+    again = explainer(planted, folder=tmp_path).fit().explain()
+    assert again.about["generation"]["structure"] == made
+
+
+class CountsPapers(nn.Module):
+    """Takes authors with many papers for class 0 and those with few for class 1."""
+
+    def forward(self, x_dict: dict[str, Tensor], edge_index_dict: dict[tuple[str, str, str], Tensor]) -> Tensor:
+        papers = edge_index_dict["author", "writes", "paper"][0].bincount(minlength=len(x_dict["author"])).float()
+        other = torch.full_like(papers, -9.0)
+        return torch.stack([papers - 3, 3 - papers, other, other], dim=1)
+
+
+def test_guidance_raises_what_the_model_gives_to_the_classes(planted: Dataset) -> None:
+    def mean_best(strength: float) -> float:
+        config = replace(SMALL, sizes=(9,), candidates=128, guidance=strength)
+        made = DiGNNExplainer(CountsPapers(), planted.data, schema=planted.schema, config=config).fit()
+        assert made._candidates is not None
+        scores = made.adapter.score(made._candidates)
+        wanted = torch.arange(128)[scores.graph] // 32 % 4
+        probability = scores.probability.gather(1, wanted[:, None])[:, 0]
+        return float(probability[wanted == 0].mean())
+
+    assert mean_best(20.0) > mean_best(0.0) + 0.1
 
 
 def test_a_folder_of_another_seed_is_refused(planted: Dataset, tmp_path: Path) -> None:
@@ -206,7 +268,7 @@ def rings_and_stars() -> list[Data]:
 
 
 def test_graph_classification(tmp_path: Path) -> None:
-    config = Config(candidates=12, top_k=2)
+    config = replace(SMALL, sizes=None, candidates=12)
     model = TinyGCN(1, 2, pool=True)
     explanations = DiGNNExplainer(model, rings_and_stars(), config=config, folder=tmp_path).fit().explain()
     assert list(explanations) == ["class 0", "class 1"]

@@ -19,6 +19,7 @@ from dignn.explanation import Explanation, Explanations
 from dignn.features import FEATURE_GENERATORS, FeatureBank
 from dignn.fingerprint import data_fingerprint, model_fingerprint, schema_fingerprint
 from dignn.gnn.adapter import Forward, GNNAdapter, ReturnType, Scores
+from dignn.guidance import ClassGuide
 from dignn.inference import infer_schema
 from dignn.metrics import measure
 from dignn.real import RealGraphs, refuse_dropped_fields
@@ -29,8 +30,11 @@ from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import single_thread
 from dignn.schema import Schema
 from dignn.selection import select_highest
-from dignn.structure import STRUCTURE_GENERATORS
+from dignn.structure import STRUCTURE_GENERATORS, StructureGenerator
 from dignn.validity import Validity, check_validity
+
+# Files of a run folder beside those that others rely on: what was learned about structure, and how that went.
+STRUCTURE, GENERATION = "structure.safetensors", "generation.json"
 
 
 class Explainer(ABC):
@@ -99,6 +103,7 @@ class Explainer(ABC):
         }
         self.run.identify(self.about, {"versions": _versions()})
         self._candidates: GraphBatch | None = None
+        self._findings: dict[str, Any] = {}
 
     # -- what a subclass provides ---------------------------------------------------------------------
 
@@ -113,6 +118,10 @@ class Explainer(ABC):
     @abstractmethod
     def candidates(self, sizes: Sequence[int]) -> GraphBatch:
         """One graph with features for each requested size, in stages of ``self.run``."""
+
+    def findings(self) -> dict[str, Any]:
+        """What learning and generating found, for the report: loss curves, yield, ... As JSON takes it."""
+        return {}
 
     # -- the way --------------------------------------------------------------------------------------
 
@@ -149,7 +158,12 @@ class Explainer(ABC):
                 lambda value, path: write_json(path, value),
                 lambda path: read_json(path, "paper", "sound", "floor", "control"),
             )
-        found = {"validity": validity.counts(), "sampling": self.real.report, "metrics": metrics}
+        found = {
+            "validity": validity.counts(),
+            "sampling": self.real.report,
+            "generation": self._findings,
+            "metrics": metrics,
+        }
         explanations = Explanations(by_class, {**self.about, **found, "timings": self.run.note_timings()})
         if self.run.folder is not None:
             explanations.save(self.run.folder)
@@ -160,12 +174,18 @@ class Explainer(ABC):
 
     def _make_candidates(self) -> GraphBatch:
         self.learn(self.real.train)
-        return self.candidates(self._candidate_sizes())
+        made = self.candidates(self._candidate_sizes())
+        self._findings = self.findings()
+        if self.run.folder is not None:
+            write_json(self.run.folder / GENERATION, self._findings)
+        return made
 
     def _load_candidates(self, path: Path) -> GraphBatch:
         found = GraphBatch.load(path)
         if found.schema != self.schema:
             raise RunFolderError(f"{path} holds graphs of another schema; choose another folder or delete it")
+        told = path.with_name(GENERATION)
+        self._findings = read_json(told) if told.exists() else {}
         return found
 
     def _candidate_sizes(self) -> list[int]:
@@ -221,20 +241,40 @@ class DiGNNExplainer(Explainer):
         FEATURE_GENERATORS[config.features]
 
     def prepare(self) -> None:
-        self._structure = STRUCTURE_GENERATORS[self.config.structure]()
+        self._structure = STRUCTURE_GENERATORS[self.config.structure].build(self.config)
         self._bank = FeatureBank(self.schema, self.config.features)
 
     def learn(self, train: GraphBatch) -> None:
-        with self.run.stage("GGT") as tick:
-            self._structure.fit(train, seed=self.seed.child("GGT"), tick=tick)
+        def fit() -> StructureGenerator:
+            with self.run.stage("GGT") as tick:
+                return self._structure.fit(train, seed=self.seed.child("GGT"), tick=tick)
+
+        self._structure = self.run.artifact(
+            STRUCTURE, fit, StructureGenerator.save, lambda path: self._structure.load(path, self.schema)
+        )
         with self.run.stage("NFGT") as tick:
             self._bank.fit(self.real.data, self.real.learned, seed=self.seed.child("NFGT"), tick=tick)
 
     def candidates(self, sizes: Sequence[int]) -> GraphBatch:
         with self.run.stage("GGAT") as tick:
-            structure = self._structure.sample(sizes, seed=self.seed.child("GGAT"), tick=tick)
+            seed = self.seed.child("GGAT")
+            structure = self._structure.sample(sizes, seed=seed, tick=tick, guide=self._guide(sizes, seed))
         with self.run.stage("NFGAT") as tick:
             return self._bank.fill(structure, seed=self.seed.child("NFGAT"), tick=tick)
+
+    def findings(self) -> dict[str, Any]:
+        return {"structure": self._structure.report}
+
+    def _guide(self, sizes: Sequence[int], seed: Seed) -> ClassGuide | None:
+        if not self.config.guidance:
+            return None
+        return ClassGuide(
+            sizes,
+            self.adapter,
+            lambda graphs, seed: self._bank.fill(graphs, seed=seed),
+            self.config.guidance,
+            seed.child("guide"),
+        )
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from tiny_models import TinyHetero
 @pytest.fixture(scope="module")
 def explanations() -> Explanations:
     dataset = load("planted")
-    config = Config(sizes=(8, 9), subgraphs_per_size=10, candidates=24, top_k=2)
+    config = Config(sizes=(8, 9), subgraphs_per_size=10, candidates=24, top_k=2, structure="bootstrap")
     return (
         DiGNNExplainer(TinyHetero(dataset.schema), dataset.data, schema=dataset.schema, config=config).fit().explain()
     )

@@ -20,7 +20,7 @@ _EMA_START = 10
 # Points of a curve that are kept for the report.
 _CURVE = 200
 
-Curve = list[tuple[int, float]]
+Curve = list[list[float]]  # pairs of a step and the loss there
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,13 @@ def train(
         torch._foreach_lerp_(average, [p.detach() for p in parameters], 1 - decay)
         recent.append(loss)
         if step % max(1, steps // _CURVE) == 0 or step == steps:
-            curves["train"].append((step, _rounded(sum(recent) / len(recent))))
+            curves["train"].append([step, _rounded(sum(recent) / len(recent))])
             recent = []
         if validate is None:
             best, best_step = average, step
         elif step % config.validate_every == 0 or step == steps:
             found = _validate(network, parameters, average, validate)
-            curves["validation"].append((step, _rounded(found)))
+            curves["validation"].append([step, _rounded(found)])
             if found < best_loss:
                 best, best_step, best_loss = [a.clone() for a in average], step, found
         tick(step, steps)

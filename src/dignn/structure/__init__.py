@@ -3,7 +3,8 @@
 To add a method, write a file with a class that follows :class:`StructureGenerator` and register it.
 """
 
-from dignn.structure.base import STRUCTURE_GENERATORS, StructureGenerator
+from dignn.structure.base import STRUCTURE_GENERATORS, Guide, StructureGenerator
 from dignn.structure.bootstrap import BootstrapStructure
+from dignn.structure.node_growth import NodeGrowth
 
-__all__ = ["STRUCTURE_GENERATORS", "BootstrapStructure", "StructureGenerator"]
+__all__ = ["STRUCTURE_GENERATORS", "BootstrapStructure", "Guide", "NodeGrowth", "StructureGenerator"]

@@ -41,9 +41,10 @@ class Vocabulary:
         """The tokens that occur in ``graphs``."""
         there = graphs.mask
         nodes = torch.stack([graphs.node_type[there], graphs.label[there]], dim=1).unique(dim=0)
-        both = torch.stack([graphs.edge, graphs.edge.transpose(1, 2)], dim=3)  # (B, N, N, 2)
-        pairs = torch.cat([torch.zeros(1, 2, dtype=torch.long), both.flatten(0, 2)]).unique(dim=0)
-        found = cls(graphs.schema, _tuples(nodes), _tuples(pairs))
+        relations = len(graphs.schema.relations) + 1
+        codes = (graphs.edge * relations + graphs.edge.transpose(1, 2)).flatten()
+        codes = torch.cat([torch.zeros(1, dtype=torch.long), codes]).unique()
+        found = cls(graphs.schema, _tuples(nodes), _tuples(torch.stack([codes // relations, codes % relations], 1)))
         for missing in found.missing():
             log.warning("No training graph has %s, so no generated graph will", missing)
         return found

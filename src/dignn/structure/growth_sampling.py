@@ -1,0 +1,202 @@
+"""Node growth, the reverse process: many graphs grow at once, level by level."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dignn.batch import GraphBatch
+from dignn.runtime.progress import Tick
+from dignn.runtime.seeds import Seed
+from dignn.runtime.threads import map_threads
+from dignn.structure.base import Guide
+from dignn.structure.growth_network import GrowthNetwork
+from dignn.structure.growth_orders import Actions, State, closed_nodes
+from dignn.structure.vocabulary import Vocabulary
+
+# Graphs that grow together, with random numbers of their own: the result does not depend on how many cores there are.
+_CHUNK = 384
+# A guide is asked from this share of the nodes on, at every second node.
+_GUIDED_FROM, _GUIDED_EVERY = 0.4, 2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What training graphs consist of: numbers of nodes by token, edges beyond a tree, class of the graph.
+
+    Args:
+        tokens: (G, K), extra: (G,), label: (G,); ordered so that similar graphs are neighbours.
+    """
+
+    tokens: Tensor
+    extra: Tensor
+    label: Tensor
+
+    @classmethod
+    def of(cls, nodes: Tensor, edges: Tensor, label: Tensor, node_count: int) -> Plan:
+        tokens = torch.stack([(nodes == token).sum(1) for token in range(node_count)], 1)
+        extra = (edges > 0).sum((1, 2)) // 2 - (tokens.sum(1) - 1)
+        table = torch.cat([label[:, None], extra[:, None], tokens], 1)
+        order = sorted(range(len(table)), key=lambda number: table[number].tolist())
+        return cls(tokens[order], extra[order], label[order])
+
+    def draw(self, sizes: Sequence[int], generator: torch.Generator) -> Plan:
+        """One plan for each size, evenly spread over the training graphs of that size (stratified)."""
+        known = self.tokens.sum(1)
+        wanted = torch.tensor(sizes, dtype=torch.long)
+        chosen = torch.empty_like(wanted)
+        for size in wanted.unique().tolist():
+            here, options = (wanted == size).nonzero()[:, 0], (known == size).nonzero()[:, 0]
+            place = (torch.arange(len(here)) + torch.rand(len(here), generator=generator)) / len(here)
+            spread = options[(place * len(options)).long().clamp_max(len(options) - 1)]
+            chosen[here] = spread[torch.randperm(len(here), generator=generator)]
+        return Plan(self.tokens[chosen], self.extra[chosen], self.label[chosen])
+
+    def tensors(self) -> dict[str, Tensor]:
+        return {"plan.tokens": self.tokens, "plan.extra": self.extra, "plan.label": self.label}
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, Tensor]) -> Plan:
+        return cls(tensors["plan.tokens"], tensors["plan.extra"], tensors["plan.label"])
+
+
+def sample_growth(
+    network: GrowthNetwork,
+    words: Vocabulary,
+    actions: Actions,
+    plan: Plan,
+    sizes: Sequence[int],
+    temperature: float,
+    seed: Seed,
+    tick: Tick,
+    guide: Guide | None = None,
+) -> tuple[GraphBatch, dict[str, Any]]:
+    """Grows one graph for each size; returns them and how many lack edges that their plan asked for."""
+    drawn = plan.draw(sizes, seed.child("plan").torch())
+    chunks = torch.arange(len(sizes)).split(_CHUNK) if len(sizes) else ()
+    done = 0
+
+    def one(index: Tensor) -> _Growing:
+        nonlocal done
+        growing = _Growing(network, words, actions, drawn, index, temperature, seed.child(int(index[0])).torch())
+        with torch.inference_mode():
+            growing.run(guide)
+        done += len(index)
+        tick(done, len(sizes))
+        return growing
+
+    grown = map_threads(one, chunks, workers=None if guide is None else 1)  # models need not be made for threads
+    graphs = [words.decode(growing.nodes, growing.edges, growing.label) for growing in grown]
+    if not graphs:
+        tick(0, 0)
+        empty = torch.empty(0, 0, dtype=torch.long)
+        graphs = [
+            words.decode(empty, empty[:, :, None], empty[:, 0] if empty.size(1) else torch.empty(0, dtype=torch.long))
+        ]
+    short = sum(int((growing.extra > 0).sum()) for growing in grown)
+    return GraphBatch.cat(graphs), {"generated": len(sizes), "short_of_edges": short}
+
+
+class _Growing:
+    """Graphs of one chunk while they grow. All graphs with nodes to come have the same current size."""
+
+    def __init__(
+        self,
+        network: GrowthNetwork,
+        words: Vocabulary,
+        actions: Actions,
+        drawn: Plan,
+        index: Tensor,
+        temperature: float,
+        generator: torch.Generator,
+    ) -> None:
+        self.network, self.words, self.actions = network, words, actions
+        self.temperature, self.generator = temperature, generator
+        self.index = index  # which of the requested graphs these are
+        self.remaining, self.extra, self.label = drawn.tokens[index], drawn.extra[index].clone(), drawn.label[index]
+        self.sizes = self.remaining.sum(1)
+        most = int(self.sizes.max())
+        self.nodes = torch.full((len(index), most), -1)
+        self.edges = torch.zeros(len(index), most, most, dtype=torch.long)
+        self.liked = torch.zeros(len(index))
+        self.by = torch.zeros(len(index), most, dtype=torch.long)
+
+    def run(self, guide: Guide | None) -> None:
+        first = torch.multinomial(self.remaining.float(), 1, generator=self.generator)
+        self.nodes[:, :1] = first
+        self.remaining = self.remaining.scatter_add(1, first, torch.full_like(first, -1))
+        for newest in range(self.nodes.size(1)):
+            active = (self.sizes > newest).nonzero()[:, 0]
+            while len(active):
+                active = active[self._decide(active, newest)]
+            if guide is not None and newest + 2 < self.nodes.size(1) and newest % _GUIDED_EVERY == 0:
+                self._follow(guide, newest + 2)
+
+    def _decide(self, active: Tensor, newest: int) -> Tensor:
+        """One decision for each active graph; returns which of them stay: they joined, and may join again."""
+        size = newest + 1
+        state = self._state(active, size)
+        admissible = state.admissible(self.actions)
+        possible = admissible.flatten(1).any(1)  # a graph is finished when it is complete or its edges find no place
+        if not bool(possible.all()):
+            active, admissible = active[possible], admissible[possible]
+            state = self._state(active, size)
+        keep = possible.clone()
+        if not len(active):
+            return keep
+        logits = self.network(state).masked_fill(~admissible, -torch.inf).flatten(1)
+        choice = _draw((logits / self.temperature).softmax(1), self.generator)
+        node, action = choice // self.actions.count, choice % self.actions.count
+        joins = action >= self.actions.attaches
+        self._join(active[joins], node[joins], action[joins] - self.actions.attaches + 1, newest)
+        if not bool(joins.all()):
+            self._attach(active[~joins], node[~joins], action[~joins], size)
+        keep[possible.nonzero()[:, 0][~joins]] = False
+        return keep
+
+    def _state(self, active: Tensor, size: int) -> State:
+        return State(
+            self.nodes[active, :size],
+            self.edges[active, :size, :size],
+            self.remaining[active],
+            self.extra[active],
+            self.label[active],
+            closed_nodes(self.by[active, :size]),
+        )
+
+    def _join(self, graph: Tensor, node: Tensor, edge: Tensor, newest: int) -> None:
+        self.edges[graph, node, newest] = edge
+        self.edges[graph, newest, node] = self.words.mirror[edge]
+        self.extra[graph] -= 1
+
+    def _attach(self, graph: Tensor, node: Tensor, action: Tensor, new: int) -> None:
+        token, edge = self.actions.attach_token[action], self.actions.attach_edge[action]
+        self.nodes[graph, new] = token
+        self.by[graph, new] = node
+        self.edges[graph, node, new] = edge
+        self.edges[graph, new, node] = self.words.mirror[edge]
+        self.remaining[graph, token] -= 1
+
+    def _follow(self, guide: Guide, size: int) -> None:
+        """Resamples graphs of each group by how much more the guide likes them now."""
+        from dignn.diffusion.guidance import resample
+
+        here = ((self.sizes > size) & (size >= _GUIDED_FROM * self.sizes)).nonzero()[:, 0]
+        if not len(here):
+            return
+        graphs = self.words.decode(self.nodes[here, :size], self.edges[here, :size, :size], self.label[here])
+        liked = guide.log_weight(graphs, self.index[here])
+        chosen = here[resample(liked - self.liked[here], guide.group[self.index[here]], self.generator)]
+        self.liked[here] = liked
+        for name in ("nodes", "edges", "remaining", "extra", "label", "liked"):
+            values = getattr(self, name)
+            values[here] = values[chosen].clone()
+
+
+def _draw(probability: Tensor, generator: torch.Generator) -> Tensor:
+    """(B,) one position of each row, never one of probability 0."""
+    return torch.multinomial(probability, 1, generator=generator)[:, 0]

@@ -1,0 +1,236 @@
+"""The generator that grows graphs node by node."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+
+import pytest
+import torch
+from scipy.stats import chisquare
+from torch import Tensor, nn
+
+from dignn.batch import GraphBatch
+from dignn.config import NodeGrowthConfig, TrainingConfig
+from dignn.data import load
+from dignn.errors import DignnError
+from dignn.isomorphism import fingerprints
+from dignn.runtime import threads
+from dignn.runtime.progress import silent
+from dignn.runtime.seeds import Seed
+from dignn.sampling import Adjacency, forest_fire
+from dignn.schema import Relation
+from dignn.structure.growth_network import GrowthNetwork
+from dignn.structure.growth_orders import Actions, State, grow, state_at
+from dignn.structure.growth_sampling import Plan, sample_growth
+from dignn.structure.node_growth import NodeGrowth
+from dignn.structure.vocabulary import Vocabulary
+from dignn.validity import check_validity
+from strategies import batch_of, plain_schema
+
+QUICK = NodeGrowthConfig(width=16, layers=2, nodes_per_batch=240, training=TrainingConfig(steps=40, validate_every=20))
+PLAIN = plain_schema(classes=("one", "two"))
+
+
+@pytest.fixture(scope="module")
+def planted() -> GraphBatch:
+    dataset = load("planted")
+    return forest_fire(Adjacency.build(dataset.data, dataset.schema), (8, 10), 30, seed=Seed(0))[0]
+
+
+def path(size: int, schema=PLAIN, graph_label: int = -1) -> GraphBatch:
+    return batch_of(schema, [0] * size, {(i, i + 1): 1 for i in range(size - 1)}, graph_label=graph_label)
+
+
+class Table(nn.Module):
+    """The exact answer for every state that occurs in many growths: the mean of the decisions made there."""
+
+    def __init__(self, graphs: GraphBatch, words: Vocabulary, actions: Actions) -> None:
+        super().__init__()
+        self.actions = actions
+        self.mean: dict[tuple[str, ...], Tensor] = defaultdict(lambda: torch.zeros(()))
+        grown = grow(*words.encode(graphs), graphs.graph_label, Seed(0).child("table").torch())
+        decisions = grown.decisions()
+        for newest in decisions[:, 1].unique().tolist():
+            state, target = state_at(grown, decisions[decisions[:, 1] == newest], words, actions)
+            for number in range(len(target)):
+                key = self.key(state, number)
+                self.mean[key] = self.mean[key] + target[number]
+
+    @staticmethod
+    def key(state: State, number: int) -> tuple[str, ...]:
+        parts = (state.nodes, state.edges, state.remaining, state.extra, state.label)
+        return tuple(str(part[number].tolist()) for part in parts)
+
+    def forward(self, state: State) -> Tensor:
+        return torch.stack([self.mean[self.key(state, number)].log() for number in range(len(state.nodes))])
+
+
+def test_an_exact_model_generates_exactly_the_distribution_it_learned_from() -> None:
+    # Three graphs with four nodes and four edges, in the proportions 5 : 2 : 1, and one with three edges.
+    square = batch_of(PLAIN, [0] * 4, {(0, 1): 1, (1, 2): 1, (2, 3): 1, (3, 0): 1})
+    paw = batch_of(PLAIN, [0] * 4, {(0, 1): 1, (1, 2): 1, (0, 2): 1, (2, 3): 1})
+    share = {"square": 5 / 9, "paw": 2 / 9, "path": 2 / 9}
+    kinds = {"square": square, "paw": paw, "path": path(4)}
+    graphs = GraphBatch.cat([square] * 2500 + [paw] * 1000 + [path(4)] * 1000)
+    words = Vocabulary.of(graphs)
+    actions = Actions.of(words)
+    plan = Plan.of(*words.encode(graphs), graphs.graph_label, words.node_count)
+    made, report = sample_growth(Table(graphs, words, actions), words, actions, plan, [4] * 1800, 1.0, Seed(5), silent)
+    found = fingerprints(made)
+    counts = [found.count(fingerprints(kinds[name])[0]) for name in share]
+    assert sum(counts) == 1800
+    assert report["short_of_edges"] == 0
+    assert chisquare(counts, [1800 * value for value in share.values()]).pvalue > 1e-3
+
+
+def test_what_is_grown_is_connected_consistent_and_of_the_planned_composition(planted: GraphBatch) -> None:
+    generator = NodeGrowth(QUICK).fit(planted, seed=Seed(0))
+    made = generator.sample([8, 10] * 60, seed=Seed(1)).check()
+    assert bool(check_validity(made).valid.all())
+    words = Vocabulary.of(planted)
+
+    def compositions(graphs: GraphBatch) -> set[tuple[int, ...]]:
+        nodes, edges = words.encode(graphs)
+        tokens = torch.stack([(nodes == token).sum(1) for token in range(words.node_count)], 1)
+        return set(map(tuple, torch.cat([tokens, (edges > 0).sum((1, 2))[:, None]], 1).tolist()))
+
+    known, new = compositions(planted), compositions(made)
+    assert generator.report["sampling"]["generated"] == 120
+    assert len(new - known) <= generator.report["sampling"]["short_of_edges"]
+    # The directed relation keeps its orientation: no citation goes both ways.
+    cites = 1 + [r.name for r in planted.schema.relations].index("cites")
+    one_way = made.edge == cites
+    assert bool(one_way.any())
+    assert not bool((one_way & one_way.transpose(1, 2)).any())
+
+
+def test_training_lowers_the_validation_loss_and_keeps_its_curve(planted: GraphBatch) -> None:
+    config = NodeGrowthConfig(width=16, layers=2, training=TrainingConfig(steps=150, validate_every=25))
+    report = NodeGrowth(config).fit(planted, seed=Seed(0)).report["training"]["all sizes"]
+    curve = report["curves"]["validation"]
+    assert [step for step, _ in curve] == [25, 50, 75, 100, 125, 150]
+    assert min(loss for _, loss in curve) < 0.8 * curve[0][1]
+    assert len(report["curves"]["train"]) == 150
+
+
+def test_plans_are_spread_evenly_over_the_training_graphs() -> None:
+    graphs = GraphBatch.cat([path(3), *[batch_of(PLAIN, [0] * 3, {(0, 1): 1, (1, 2): 1, (0, 2): 1})] * 3, path(2)])
+    words = Vocabulary.of(graphs)
+    plan = Plan.of(*words.encode(graphs), graphs.graph_label, words.node_count)
+    drawn = plan.draw([3] * 40 + [2], Seed(0).torch())
+    assert int((drawn.extra[:40] == 1).sum()) == 30
+    assert drawn.tokens.sum(1).tolist() == [3] * 40 + [2]
+
+
+def test_the_class_of_a_graph_is_drawn_and_decides_its_structure() -> None:
+    star = {(0, 1): 1, (0, 2): 1, (0, 3): 1, (0, 4): 1}
+    graphs = GraphBatch.cat([path(5, graph_label=0), batch_of(PLAIN, [0] * 5, star, graph_label=1)] * 60)
+    config = NodeGrowthConfig(width=32, layers=2, nodes_per_batch=240, training=TrainingConfig(steps=250))
+    made = NodeGrowth(config).fit(graphs, seed=Seed(0)).sample([5] * 100, seed=Seed(1))
+    assert int((made.graph_label == 1).sum()) == 50
+    degree = made.undirected.sum(2).max(1).values
+    assert float((degree[made.graph_label == 1] == 4).float().mean()) > 0.9
+    assert float((degree[made.graph_label == 0] == 2).float().mean()) > 0.9
+
+
+def test_scores_follow_a_reordering_of_the_older_nodes(planted: GraphBatch) -> None:
+    words = Vocabulary.of(planted)
+    actions = Actions.of(words)
+    torch.manual_seed(0)
+    network = GrowthNetwork(words, actions, classes=0, width=16, layers=2, heads=2).double()
+    nodes, edges = words.encode(planted)
+    nodes, edges = nodes[:6, :8], edges[:6, :8, :8]
+    plan = (torch.randint(0, 4, (6, words.node_count)), torch.tensor([0, 1, 2, 3, 4, 5]), torch.full((6,), -1))
+    order = torch.cat([torch.randperm(7), torch.tensor([7])])
+    torch.set_default_dtype(torch.float64)
+    try:
+        scores = network(State(nodes, edges, *plan))
+        moved = network(State(nodes[:, order], edges[:, order][:, :, order], *plan))
+    finally:
+        torch.set_default_dtype(torch.float32)
+    torch.testing.assert_close(moved, scores[:, order])
+    assert not torch.allclose(scores[:, 7], scores[:, 6])
+
+
+def test_the_number_of_cores_does_not_change_a_bit(planted: GraphBatch, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = NodeGrowth(QUICK).fit(planted, seed=Seed(0))
+    made = []
+    for cores in (1, 3):
+        monkeypatch.setattr(threads, "cores", lambda cores=cores: cores)
+        made.append(generator.sample([8] * 500 + [10] * 500, seed=Seed(1)))
+    assert torch.equal(made[0].edge, made[1].edge)
+    assert torch.equal(made[0].label, made[1].label)
+
+
+class LikesBranches:
+    """A guide that likes graphs with a node of high degree."""
+
+    def __init__(self, count: int, size: int) -> None:
+        self.group = torch.arange(count) // size
+
+    def log_weight(self, graphs: GraphBatch, index: Tensor) -> Tensor:
+        assert len(index) == len(graphs)
+        return 3.0 * graphs.undirected.sum(2).max(1).values.float()
+
+
+def test_a_guide_draws_graphs_towards_what_it_likes(planted: GraphBatch) -> None:
+    generator = NodeGrowth(QUICK).fit(planted, seed=Seed(0))
+    free = generator.sample([10] * 96, seed=Seed(1))
+    guided = generator.sample([10] * 96, seed=Seed(1), guide=LikesBranches(96, 32)).check()
+    assert bool(check_validity(guided).valid.all())
+    highest = [float(made.undirected.sum(2).max(1).values.float().mean()) for made in (free, guided)]
+    assert highest[1] > highest[0] + 0.5
+
+
+def test_a_file_gives_the_same_generator_back(planted: GraphBatch, tmp_path) -> None:
+    generator = NodeGrowth(QUICK).fit(planted, seed=Seed(0))
+    generator.save(tmp_path / "structure.safetensors")
+    again = NodeGrowth(QUICK).load(tmp_path / "structure.safetensors", planted.schema)
+    one, same = (made.sample([8, 10], seed=Seed(2)) for made in (generator, again))
+    assert torch.equal(one.edge, same.edge)
+    assert again.report["training"] == generator.report["training"]
+
+
+def test_one_training_graph_is_enough() -> None:
+    made = NodeGrowth(QUICK).fit(path(6), seed=Seed(0)).sample([6, 6], seed=Seed(1)).check()
+    assert bool(check_validity(made).valid.all())
+    assert (made.undirected.sum((1, 2)) // 2).tolist() == [5, 5]
+
+
+def test_single_nodes_have_nothing_to_decide() -> None:
+    lonely = GraphBatch.cat([path(1)] * 3)
+    made = NodeGrowth(QUICK).fit(lonely, seed=Seed(0)).sample([1, 1], seed=Seed(1)).check()
+    assert made.sizes.tolist() == [1, 1]
+
+
+def test_graphs_without_edges_cannot_be_grown() -> None:
+    apart = batch_of(PLAIN, [0, 0, 0], {})
+    with pytest.raises(DignnError, match="No training graph is connected, and node growth needs that"):
+        NodeGrowth(QUICK).fit(apart, seed=Seed(0))
+
+
+def test_disconnected_graphs_are_left_out_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+    graphs = GraphBatch.cat([path(4), batch_of(PLAIN, [0] * 5, {(0, 1): 1})])
+    with caplog.at_level(logging.WARNING):
+        generator = NodeGrowth(QUICK).fit(graphs, seed=Seed(0))
+    assert "1 of 2 training graphs are not connected and left out" in caplog.text
+    with pytest.raises(DignnError, match=r"No training graph has 5 nodes; their sizes are \[4\]"):
+        generator.sample([5], seed=Seed(0))
+
+
+def test_an_edge_that_finds_no_place_is_counted() -> None:
+    # The plan asks for a complete graph, but citations of two types can only cross: a square has no further place.
+    schema = plain_schema((Relation("a", "x", "b"),), node_types=("a", "b"))
+    square = batch_of(schema, [0, 0, 1, 1], {(0, 2): 1, (0, 3): 1, (1, 2): 1, (1, 3): 1})
+    generator = NodeGrowth(QUICK).fit(square, seed=Seed(0))
+    generator._plan.extra.fill_(2)
+    made = generator.sample([4] * 3, seed=Seed(0)).check()
+    assert generator.report["sampling"]["short_of_edges"] == 3
+    assert (made.undirected.sum((1, 2)) // 2).max() <= 4
+
+
+def test_a_loss_that_is_no_number_is_refused(planted: GraphBatch) -> None:
+    wild = NodeGrowthConfig(width=16, training=TrainingConfig(steps=50, learning_rate=1e30, warm_up=0.0))
+    with pytest.raises(DignnError, match="The loss became (nan|inf) at step .*; choose a learning rate below 1e"):
+        NodeGrowth(wild).fit(planted, seed=Seed(0))
