@@ -15,7 +15,7 @@ hide only what cannot happen.
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from dignn.config import EdgeDiffusionConfig
@@ -34,6 +34,8 @@ class AbsorbingProcess(EdgeProcess):
         edges = vocabulary.edge_count - 1
         super().__init__(vocabulary, sizes, config, extra=2 * edges)
         self.register_buffer("prior", torch.zeros(vocabulary.node_count, vocabulary.node_count, edges))
+        if config.denoiser == "fast":  # the first prediction is the prior
+            nn.init.zeros_(self.network.pair_out.weight)
 
     def count(self, graphs: dict[int, Tokens]) -> None:
         shape = (self.vocabulary.node_count, self.vocabulary.node_count, self.vocabulary.edge_count)
