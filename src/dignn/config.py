@@ -60,7 +60,7 @@ class NodeGrowthConfig:
 
     Args:
         width, layers, heads: of the transformer.
-        nodes_per_batch: nodes in a batch of training states of one size.
+        events_per_batch: nodes and edges of the growths in a batch.
         temperature: of every decision; below 1 more typical and less diverse.
         training: how the network is trained.
     """
@@ -68,12 +68,12 @@ class NodeGrowthConfig:
     width: int = 48
     layers: int = 4
     heads: int = 4
-    nodes_per_batch: int = 960
+    events_per_batch: int = 960
     temperature: float = 1.0
     training: TrainingConfig = field(default_factory=TrainingConfig)
 
     def __post_init__(self) -> None:
-        _at_least(self, 1, "width", "layers", "heads", "nodes_per_batch")
+        _at_least(self, 1, "width", "layers", "heads", "events_per_batch")
         _divides(self.heads, self.width)
         if self.temperature <= 0:
             raise DignnError(f"temperature is {self.temperature}; it must be above 0")
@@ -84,23 +84,28 @@ class EdgeDiffusionConfig:
     """Settings of the structure generator ``edge-diffusion``.
 
     Args:
+        noise: absorbing (numbers of nodes and edges are drawn from training graphs, edges are taken away and put back
+            one at a time) or marginal (tokens of nodes and pairs change towards their frequencies, as in the paper).
         denoiser: a small network made for CPUs, or the paper's graph transformer.
         one_model_per_size: as in the paper; otherwise one model learns all sizes.
         batch: graphs in a batch; all of one size.
         edge_weight: weight of an edge's cross-entropy beside a node's.
         sampler: reverse chain of the paper (posterior), or the rate of discrete flow matching.
         sampler_steps: steps of the sampler; fewer than the paper's 500 are strides over the same process.
+        grid: how the steps are spread: uniform, or more of them near the end (quadratic).
         constraints: whether forbidden edges are masked and disconnected graphs drawn again.
         restarts: how often a disconnected graph is noised to the middle and denoised again before it is drawn anew.
         training: how the network is trained.
     """
 
+    noise: Literal["absorbing", "marginal"] = "absorbing"
     denoiser: Literal["fast", "paper"] = "fast"
     one_model_per_size: bool = False
     batch: int = 32
     edge_weight: float = 5.0
     sampler: Literal["posterior", "flow"] = "flow"
     sampler_steps: int = 50
+    grid: Literal["uniform", "quadratic"] = "quadratic"
     constraints: bool = True
     restarts: int = 4
     training: TrainingConfig = field(default_factory=TrainingConfig)
@@ -165,6 +170,8 @@ PRESETS.add(
         subgraphs_per_size=200,
         structure="edge-diffusion",
         edge_diffusion=EdgeDiffusionConfig(
+            noise="marginal",
+            grid="uniform",
             denoiser="paper",
             one_model_per_size=True,
             batch=256,
@@ -190,7 +197,7 @@ PRESETS.add(
     Config(
         subgraphs_per_size=20,
         candidates=96,
-        node_growth=NodeGrowthConfig(width=16, layers=2, nodes_per_batch=240, training=_SMOKE),
+        node_growth=NodeGrowthConfig(width=16, layers=2, events_per_batch=240, training=_SMOKE),
         edge_diffusion=EdgeDiffusionConfig(sampler_steps=10, training=_SMOKE),
     ),
 )
