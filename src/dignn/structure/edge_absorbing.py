@@ -22,6 +22,7 @@ from dignn.config import EdgeDiffusionConfig
 from dignn.diffusion import draw
 from dignn.structure.edge_process import EdgeProcess, Steer
 from dignn.structure.edge_tokens import Tokens, unordered
+from dignn.structure.fast_denoiser import FastDenoiser
 from dignn.structure.vocabulary import Vocabulary
 
 
@@ -34,7 +35,7 @@ class AbsorbingProcess(EdgeProcess):
         edges = vocabulary.edge_count - 1
         super().__init__(vocabulary, sizes, config, extra=2 * edges)
         self.register_buffer("prior", torch.zeros(vocabulary.node_count, vocabulary.node_count, edges))
-        if config.denoiser == "fast":  # the first prediction is the prior
+        if isinstance(self.network, FastDenoiser):  # the first prediction is the prior
             nn.init.zeros_(self.network.pair_out.weight)
 
     def count(self, graphs: dict[int, Tokens]) -> None:
