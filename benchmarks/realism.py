@@ -52,7 +52,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS, metavar="NAME")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--preset", default="fast", choices=list(PRESETS))
-    parser.add_argument("--sets", type=int, default=4, help=f"sets of {PER_SIZE} graphs of each size to average over")
+    parser.add_argument("--sets", type=int, default=4, help=f"how many times {PER_SIZE} graphs of each size are made")
     parser.add_argument("--out", type=Path, default=RESULTS, help="results file, one JSON object per line")
     parser.add_argument("--again", action="store_true", help="also do runs that are in the results file")
     parser.add_argument("--table", action="store_true", help=f"write the tables into {PAGE}, and stop")

@@ -16,6 +16,9 @@ from scipy.stats import wasserstein_distance
 from dignn.batch import GraphBatch
 from dignn.data import load
 from dignn.errors import DignnError
+from dignn.metrics.mmd import METRICS as SOUND
+from dignn.metrics.mmd import mmd
+from dignn.metrics.plain import plain_graphs
 from dignn.metrics.structure import StructureRealism, novelty, spread, structure_realism, uniqueness
 from dignn.runtime.seeds import Seed
 from dignn.sampling import Adjacency, forest_fire
@@ -151,6 +154,25 @@ def test_typed_edges_by_slow_loops() -> None:
     )
     assert found.value["typed_edge"] == pytest.approx(slow_mmd(counts, held_out_counts), abs=1e-9)
     assert found.floor["typed_edge"] == pytest.approx(slow_mmd(train_counts, held_out_counts), abs=1e-9)
+
+
+def test_more_graphs_give_the_mean_over_all_choices(real: tuple[GraphBatch, ...]) -> None:
+    train, held_out, further = (batch[batch.sizes == 8] for batch in real)
+    train, held_out, further = train[:3], held_out, further[:6]  # real graphs that have every typed edge
+    whole = structure_realism(further, train, held_out)
+    parts = [structure_realism(further[list(chosen)], train, held_out) for chosen in combinations(range(6), 3)]
+    for name in METRICS:
+        assert whole.value[name] == pytest.approx(np.mean([part.value[name] for part in parts]), abs=1e-12)
+    assert whole.compared == parts[0].compared == (3,)
+    assert whole.floor == parts[0].floor
+
+
+def test_the_untyped_metrics_are_those_of_the_sound_layer(real: tuple[GraphBatch, ...]) -> None:
+    train, held_out, further = (batch[batch.sizes == 9] for batch in real)
+    found = structure_realism(further, train[:75], held_out)
+    for name in ("degree", "clustering", "spectral"):
+        expected = mmd(plain_graphs(further), plain_graphs(held_out), SOUND["sound"][name])
+        assert found.value[name] == pytest.approx(expected, abs=1e-12)
 
 
 def test_isomorphic_shares_and_uniqueness_by_networkx(real: tuple[GraphBatch, ...]) -> None:

@@ -15,19 +15,19 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from dignn.batch import PADDING, GraphBatch
 from dignn.errors import DignnError
 from dignn.isomorphism import fingerprints
-from dignn.metrics.mmd import METRICS, Metric, mmd, type_histogram
+from dignn.metrics.mmd import METRICS, Metric, _cumulated, _kernel, type_histogram
 from dignn.metrics.plain import PlainGraph
+from dignn.metrics.tokens import Tokens
 from dignn.validity import check_validity
 
 # Held-out graphs that a group of sizes has at least, where there are as many.
 LEAST_HELD_OUT = 20
-# Sets of graphs over which an MMD is averaged at most, where there are as many.
-MOST_SETS = 4
+# An MMD of n graphs is the mean over all choices of n out of at most this many times n.
+MOST_TIMES = 4
 # Below this an MMD is 0 but for rounding.
 _ZERO = 1e-12
 
@@ -91,10 +91,10 @@ def structure_realism(
 ) -> StructureRealism:
     """Measures the structure of generated graphs; features are not looked at.
 
-    Of each size that all three sets have, as many generated as training graphs are compared, at most ``per_size``,
-    evenly spread: biased MMD falls with the number of graphs. Where there are more, the mean of up to four sets without
-    common graphs is taken, because one set alone varies by half of its value. Sizes are pooled in ascending order until
-    a group has 20 held-out graphs; what remains joins the last group.
+    Of each size that all three sets have, as many generated as training graphs are compared, at most ``per_size``:
+    biased MMD falls with the number of graphs. Where there are more, the value is the exact mean over all choices of so
+    many out of up to four times as many, because that of a single choice varies by as much as its size. Sizes are
+    pooled in ascending order until a group has 20 held-out graphs; what remains joins the last group.
 
     Args:
         generated: what a generator made, several graphs of each size.
@@ -106,11 +106,11 @@ def structure_realism(
         DignnError: no size occurs in all three sets.
     """
     groups = [_Group(sizes, generated, train, held_out, per_size) for sizes in _pooled(generated, train, held_out)]
-    compared = [one for group in groups for one in group.generated]
+    compared = GraphBatch.cat([group.generated for group in groups])
     real = GraphBatch.cat([group.held_out for group in groups])
-    tokens = _Tokens([train, held_out, generated])
+    tokens = Tokens([train, held_out, generated])
     value, floor = _mean_mmd(tokens, groups)
-    noise = mean(1.0 / len(group.train[0]) + 1.0 / len(group.held_out) for group in groups)
+    noise = mean(1.0 / group.count + 1.0 / len(group.held_out) for group in groups)
     zero = [name for name in STRUCTURE_METRICS if floor[name] < _ZERO]
     left_out = tuple(name for name in zero if value[name] < _ZERO)
     ratios = [
@@ -126,14 +126,14 @@ def structure_realism(
         left_out=left_out,
         above_zero_floor=tuple(name for name in zero if name not in left_out),
         groups=tuple(group.sizes for group in groups),
-        compared=tuple(len(group.generated[0]) for group in groups),
+        compared=tuple(group.count for group in groups),
         held_out=tuple(len(group.held_out) for group in groups),
         valid=float(check_validity(generated).valid.double().mean()),
-        isomorphic=_share([name in known for name in _names(GraphBatch.cat(compared))]),
+        isomorphic=_share([name in known for name in _names(compared)]),
         isomorphic_held_out=_share([name in known for name in _names(real)]),
-        unique=mean(uniqueness(one) for one in compared),
-        unique_train=mean(uniqueness(one) for group in groups for one in group.train),
-        edges=_mean_edges(GraphBatch.cat(compared)),
+        unique=mean(uniqueness(group.generated[spread(len(group.generated), group.count)]) for group in groups),
+        unique_train=mean(uniqueness(group.train[spread(len(group.train), group.count)]) for group in groups),
+        edges=_mean_edges(compared),
         edges_held_out=_mean_edges(real),
     )
 
@@ -163,21 +163,26 @@ def spread(count: int, most: int) -> list[int]:
 
 
 class _Group:
-    """Graphs of some sizes: sets of generated and of training graphs, alike in sizes and number, and held-out ones."""
+    """Graphs of some sizes: generated and training graphs in the same shares of sizes, and held-out ones.
+
+    Attributes:
+        count: how many of them are compared at once.
+    """
 
     def __init__(
         self, sizes: tuple[int, ...], generated: GraphBatch, train: GraphBatch, held_out: GraphBatch, per_size: int
     ) -> None:
         self.sizes = sizes
         most = [min(per_size, *(int((batch.sizes == size).sum()) for batch in (generated, train))) for size in sizes]
-        self.generated, self.train = (_disjoint(batch, sizes, most) for batch in (generated, train))
+        self.count = sum(most)
+        self.generated, self.train = (_some(batch, sizes, most) for batch in (generated, train))
         self.held_out = held_out[torch.isin(held_out.sizes, torch.tensor(sizes))]
 
 
 def _pooled(generated: GraphBatch, train: GraphBatch, held_out: GraphBatch) -> list[tuple[int, ...]]:
     """Sizes that all sets have, pooled until each group has enough held-out graphs."""
     number = Counter(held_out.sizes.tolist())
-    shared = sorted(set(number) & set(generated.sizes.tolist()) & set(train.sizes.tolist()))
+    shared = sorted((set(number) & set(generated.sizes.tolist()) & set(train.sizes.tolist())) - {0})
     if not shared:
         raise DignnError("No size occurs among generated, training and held-out graphs alike; generate graphs of those")
     groups: list[tuple[int, ...]] = []
@@ -192,96 +197,54 @@ def _pooled(generated: GraphBatch, train: GraphBatch, held_out: GraphBatch) -> l
     return groups
 
 
-def _disjoint(batch: GraphBatch, sizes: Sequence[int], most: Sequence[int]) -> list[GraphBatch]:
-    """One or more sets without common graphs, of ``most[i]`` graphs of each ``sizes[i]``, evenly spread."""
+def _some(batch: GraphBatch, sizes: Sequence[int], shares: Sequence[int]) -> GraphBatch:
+    """Graphs of each ``sizes[i]`` in these shares, up to four times as many as they say, evenly spread."""
     numbers = [(batch.sizes == size).nonzero()[:, 0] for size in sizes]
-    count = min(MOST_SETS, *(len(number) // several for number, several in zip(numbers, most, strict=True)))
-    chosen = [number[spread(len(number), several * count)] for number, several in zip(numbers, most, strict=True)]
-    return [batch[torch.cat([number[first::count] for number in chosen])] for first in range(count)]
+    times = min(MOST_TIMES, *(len(number) / share for number, share in zip(numbers, shares, strict=True)))
+    chosen = [
+        number[spread(len(number), max(share, int(share * times)))]
+        for number, share in zip(numbers, shares, strict=True)
+    ]
+    return batch[torch.cat(chosen)]
 
 
-# -- tokens -------------------------------------------------------------------------------------------
+# -- distances ----------------------------------------------------------------------------------------
 
 
-class _Tokens:
-    """Positions of node tokens and typed edges in histograms: what real graphs have first, then the rest.
-
-    So floors do not depend on what is compared with them.
-
-    Args:
-        batches: real graphs, then generated ones.
-    """
-
-    def __init__(self, batches: Sequence[GraphBatch]) -> None:
-        self._labels = max(batch.schema.num_classes for batch in batches) + 1
-        self._relations = max(len(batch.schema.relations) for batch in batches) + 1
-        self._node: dict[int, int] = {}
-        self._edge: dict[int, int] = {}
-        for batch in batches:
-            for place, codes in ((self._node, self._node_codes(batch)), (self._edge, self._edge_codes(batch)[1])):
-                for code in codes.unique().tolist():
-                    place.setdefault(code, len(place))
-
-    def nodes(self, batch: GraphBatch) -> list[PlainGraph]:
-        """Graphs whose node types are tokens."""
-        codes, mask = self._node_codes(batch, flat=False), batch.mask
-        return [
-            PlainGraph(adjacency[there][:, there].double().numpy(), _places(self._node, code[there]))
-            for adjacency, code, there in zip(batch.undirected, codes, mask, strict=True)
-        ]
-
-    def edges(self, batch: GraphBatch) -> list[PlainGraph]:
-        """The typed edges of each graph as the nodes of another, so that types are counted alike.
-
-        Position 0 stands for having no edge at all.
-        """
-        graph, codes = self._edge_codes(batch)
-        pieces = [_places(self._edge, codes[graph == number]) + 1 for number in range(len(batch))]
-        empty = np.zeros((0, 0))
-        return [PlainGraph(empty, places if len(places) else np.zeros(1, np.int64)) for places in pieces]
-
-    def _node_codes(self, batch: GraphBatch, *, flat: bool = True) -> Tensor:
-        code = batch.node_type * self._labels + batch.label + 1
-        return code[batch.mask] if flat else code
-
-    def _edge_codes(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
-        """Of every edge of a batch its graph, and a number for the unordered pair of tokens and the relations."""
-        graph, u, v = batch.undirected.triu(1).nonzero(as_tuple=True)
-        node = self._node_codes(batch, flat=False)
-        tokens = len(batch.schema.node_types) * self._labels
-        one, other = node[graph, u], node[graph, v]
-        there, back = batch.edge[graph, u, v], batch.edge[graph, v, u]
-
-        def number(first: Tensor, second: Tensor, out: Tensor, into: Tensor) -> Tensor:
-            return ((first * tokens + second) * self._relations + out) * self._relations + into
-
-        return graph, torch.minimum(number(one, other, there, back), number(other, one, back, there))
-
-
-def _places(place: dict[int, int], codes: Tensor) -> np.ndarray:
-    return np.array([place[code] for code in codes.tolist()], dtype=np.int64)
-
-
-def _mean_mmd(tokens: _Tokens, groups: Sequence[_Group]) -> tuple[dict[str, float], dict[str, float]]:
-    """MMD by metric of generated and of training graphs, mean over the sets of a group and over the groups."""
+def _mean_mmd(tokens: Tokens, groups: Sequence[_Group]) -> tuple[dict[str, float], dict[str, float]]:
+    """MMD by metric of generated and of training graphs against held-out ones, mean over the groups."""
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in STRUCTURE_METRICS}
     for group in groups:
         for view in (tokens.nodes, tokens.edges):
-            reference = view(group.held_out)
-            generated, train = ([view(one) for one in sets] for sets in (group.generated, group.train))
+            graphs = [view(batch) for batch in (group.generated, group.train, group.held_out)]
             for name, metric in STRUCTURE_METRICS.items():
                 if (name == "typed_edge") == (view == tokens.edges):
-                    one, other = (mean(_distance(g, reference, metric) for g in sets) for sets in (generated, train))
-                    found[name].append((one, other))
-    value, floor = ({name: mean(pair[side] for pair in found[name]) for name in found} for side in (0, 1))
-    return value, floor
+                    *both, held_out = _histograms(graphs, metric)
+                    value, floor = (_mmd_of(group.count, one, held_out, metric) for one in both)
+                    found[name].append((value, floor))
+    values, floors = ({name: mean(pair[side] for pair in found[name]) for name in found} for side in (0, 1))
+    return values, floors
 
 
-def _distance(graphs: Sequence[PlainGraph], reference: Sequence[PlainGraph], metric: Metric) -> float:
-    distance = mmd(graphs, reference, metric)
-    if distance is None:
-        raise DignnError("Graphs without nodes cannot be compared; leave them out")
-    return max(distance, 0.0)  # rounding
+def _histograms(sets: Sequence[Sequence[PlainGraph]], metric: Metric) -> list[np.ndarray]:
+    """Cumulated histograms of each set, all of one width.  [(graphs, width)]"""
+    histograms = [[metric.histogram(graph) for graph in graphs] for graphs in sets]
+    width = max(len(histogram) for several in histograms for histogram in several)
+    return [_cumulated(several, width) for several in histograms]
+
+
+def _mmd_of(count: int, graphs: np.ndarray, others: np.ndarray, metric: Metric) -> float:
+    """Mean over all choices of ``count`` of the ``graphs`` of their biased squared MMD from all ``others``.
+
+    Of the three mean kernels only that within the chosen graphs depends on their number: a graph meets itself, with a
+    kernel of 1, in one of ``count`` pairs, and all pairs of different graphs are chosen equally often.
+    """
+    number = len(graphs)
+    within = _kernel(graphs, graphs, metric)
+    if number > count:
+        different = (number * within - 1.0) / (number - 1.0)
+        within = 1.0 / count + (1.0 - 1.0 / count) * different
+    return within + _kernel(others, others, metric) - 2 * _kernel(graphs, others, metric)
 
 
 # -- small numbers ------------------------------------------------------------------------------------
