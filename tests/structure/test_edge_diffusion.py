@@ -192,7 +192,9 @@ def test_untrained_it_makes_connected_graphs_with_the_edges_of_training_graphs(s
     batch = drawn.decode(made.vocabulary).check()
     assert bool(check_validity(batch).valid.all())
     again = Tokens.by_size(batch, made.vocabulary)[5]
-    assert torch.equal(again.known[:, 1:], known[:, 1:])
+    tokens = made.vocabulary.node_count
+    assert torch.equal(again.known[:, 1 : 1 + tokens], known[:, 1 : 1 + tokens])
+    assert torch.equal((again.pairs > 0).sum(1), known[:, 2 + tokens :].sum(1))
     assert len(set(map(str, batch.edge.tolist()))) > 3
 
 

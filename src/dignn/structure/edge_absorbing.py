@@ -1,18 +1,20 @@
 """Absorbing diffusion of edges: noise takes edges away one at a time, the reverse process puts them back.
 
-The nodes of a graph and its number of edges of each token are drawn from the training graphs; what is learned is
-where the edges go. A noisy graph is thus a part of the clean one and holds no false edges, which is far easier to
-read than marginal noise. From a graph with all edges the noise removes a random one in each step, so the next edge
-of the reverse process is a uniformly random one of those that are missing (autoregressive diffusion: Hoogeboom et
-al. 2022). One softmax over all pairs and tokens predicts it; the cross-entropy, averaged over the missing edges, is the
-variational bound of this process. Unlike a step of marginal noise, a step never decides two edges independently.
+The nodes of a graph and its number of edges are drawn from the training graphs; what is learned is where the edges
+go (and, told how many of each token the training graph had, which token they get). A noisy graph is thus a part of
+the clean one and holds no false edges, which is far easier to read than marginal noise. From a graph with all edges
+the noise removes a random one in each step, so the next edge of the reverse process is a uniformly random one of those
+that are missing (autoregressive diffusion: Hoogeboom et al. 2022). One softmax over all pairs and tokens predicts it;
+the cross-entropy, averaged over the missing edges, is the variational bound of this process. Unlike a step of marginal
+noise, a step never decides two edges independently.
 
-Pairs that the metagraph forbids and tokens that are used up are masked. With constraints, so are edges inside a
-component once every edge that is left is needed to join components. For training graphs that are connected these masks
-hide only what cannot happen.
+Pairs that the metagraph forbids are masked. With constraints, so are edges inside a component once every edge that is
+left is needed to join components. For training graphs that are connected these masks hide only what cannot happen.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -65,27 +67,18 @@ class AbsorbingProcess(EdgeProcess):
         return self._without(graphs, (level * (graphs.pairs > 0).sum(1)).ceil().long(), generator)
 
     def denoise(self, graphs: Tokens, level: float, generator: torch.Generator, steer: Steer | None = None) -> Tokens:
-        pairs, known = graphs.pairs.clone(), graphs.known
-        nodes = graphs.nodes
-        wanted = self._edges(graphs)
-        most = int(wanted.max()) if len(graphs) else 0
-        step = -(-most // self.config.sampler_steps)  # edges in a step: one, unless there are very many
-        left = torch.arange(len(graphs))  # graphs that still lack edges
-        made = int((wanted - (pairs > 0).sum(1)).max()) if len(graphs) else 0
-        total = max(1, -(-made // max(step, 1)))
-        for number in range(1, total + 1):
-            now = Tokens(nodes[left], pairs[left], known[left])
-            pairs[left] = self._add(now, step, generator)
-            if steer is not None:
-                whole = Tokens(nodes, pairs, known)
-                chosen = steer(number / total, lambda whole=whole: self._finish(whole, generator))  # type: ignore[misc]
-                if chosen is not None:
-                    nodes, pairs, known = nodes[chosen], pairs[chosen], known[chosen]
-            lacking = self._edges(Tokens(nodes, pairs, known)) > (pairs > 0).sum(1)
-            left = lacking.nonzero().flatten()
-            if not len(left):
-                break
-        return Tokens(nodes, pairs, known)
+        if not len(graphs):
+            return graphs
+        # One edge in a step, unless there are very many.
+        each = max(1, -(-int(self._edges(graphs).max()) // self.config.sampler_steps))
+        steps = -(-int(self._lacking(graphs).max()) // each)
+        for number in range(1, steps + 1):
+            left = self._lacking(graphs).nonzero().flatten()
+            pairs = graphs.pairs.index_copy(0, left, self._add(graphs[left], each, generator))
+            graphs = Tokens(graphs.nodes, pairs, graphs.known)
+            chosen = None if steer is None else steer(number / steps, partial(self._finish, graphs, generator))
+            graphs = graphs if chosen is None else graphs[chosen]
+        return graphs
 
     # -- one step -------------------------------------------------------------------------------------
 
@@ -111,13 +104,11 @@ class AbsorbingProcess(EdgeProcess):
 
     def _finish(self, graphs: Tokens, generator: torch.Generator) -> Tokens:
         """All missing edges at once, as one prediction tells them: what the clean graph may look like."""
-        missing = int((self._edges(graphs) - (graphs.pairs > 0).sum(1)).max())
-        return Tokens(graphs.nodes, self._add(graphs, missing, generator), graphs.known)
+        return Tokens(graphs.nodes, self._add(graphs, int(self._lacking(graphs).max()), generator), graphs.known)
 
     def _scores(self, graphs: Tokens) -> Tensor:
         """Logits of the next edge: (B, P, E - 1), the lowest number where the metagraph or an edge is in the way."""
-        present = (graphs.pairs > 0).sum(1)
-        share = present / self._edges(graphs).clamp(min=1)
+        share = (graphs.pairs > 0).sum(1) / self._edges(graphs).clamp(min=1)
         count = self._wanted(graphs)[:, 1:]
         told = torch.cat([self.graph_class(graphs), count / graphs.size, self._missing(graphs) / graphs.size], 1)
         _, logits = self.network(graphs.nodes, graphs.matrix(self.vocabulary.mirror), share, told)
@@ -130,11 +121,11 @@ class AbsorbingProcess(EdgeProcess):
         """Which tokens each pair may get next.  (B, P, E - 1)"""
         one, other = graphs.ends()
         free = self.vocabulary.allowed[one, other][..., 1:] & (graphs.pairs == 0)[..., None]
-        missing = self._missing(graphs)
-        free = free & (missing[:, unordered(self.vocabulary)[1:] - 1] > 0)[:, None]
+        missing = self._lacking(graphs)
+        free = free & (missing > 0)[:, None, None]
         if self.config.constraints and graphs.size > 1:
             same, components = graphs.components()
-            needed = missing.sum(1) < components  # every edge that is left must join two components
+            needed = missing < components  # every edge that is left must join two components
             free = free & ~(same & needed[:, None])[..., None]
         return free
 
@@ -148,11 +139,15 @@ class AbsorbingProcess(EdgeProcess):
         """Edges of the clean graph.  (B,)"""
         return self._wanted(graphs)[:, 1:].sum(1)
 
+    def _lacking(self, graphs: Tokens) -> Tensor:
+        """Edges that the noisy graph lacks.  (B,)"""
+        return self._edges(graphs) - (graphs.pairs > 0).sum(1)
+
     def _missing(self, graphs: Tokens) -> Tensor:
         """Edges of each token that the noisy graph lacks.  (B, E - 1)"""
         lower = unordered(self.vocabulary)[graphs.pairs]
         present = functional.one_hot(lower, self.vocabulary.edge_count).sum(1)
-        return (self._wanted(graphs) - present)[:, 1:]
+        return (self._wanted(graphs) - present)[:, 1:].clamp(min=0)
 
     def _without(self, graphs: Tokens, lost: Tensor, generator: torch.Generator) -> Tokens:
         """The graphs without ``lost`` (B,) random edges each."""
