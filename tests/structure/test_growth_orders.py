@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
+import networkx as nx
+import numpy as np
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from scipy.stats import chisquare
 from dignn.batch import GraphBatch
 from dignn.runtime.seeds import Seed
 from dignn.schema import Relation
-from dignn.structure.growth_orders import Actions, Grown, grow, state_at
+from dignn.structure.growth_orders import FAR, WALK, Actions, Grown, Sight, events_of, grow, moments_of, targets_of
 from dignn.structure.vocabulary import Vocabulary
 from dignn.validity import connected
 from strategies import PROPERTY, batch_of, batches, plain_schema
@@ -51,52 +52,91 @@ def test_a_growth_is_the_same_graph_and_every_prefix_is_connected(batch: GraphBa
 
 @PROPERTY
 @given(batches(min_graphs=1, max_graphs=4, min_nodes=1), st.integers(0, 99))
-def test_there_is_one_decision_per_edge_and_the_next_edge_is_always_admissible(batch: GraphBatch, seed: int) -> None:
+def test_there_is_one_event_per_edge_and_the_next_one_is_always_admissible(batch: GraphBatch, seed: int) -> None:
     graphs = whole(batch)
     if not len(graphs):
         return
     words, actions, grown = grown_from(graphs, seed)
-    decisions = grown.decisions()
+    events = events_of(grown, words, actions)
     edges = graphs.undirected.sum((1, 2)) // 2
-    assert torch.equal(torch.bincount(decisions[:, 0], minlength=len(graphs)), edges)
-    for newest in decisions[:, 1].unique().tolist():
-        here = decisions[decisions[:, 1] == newest]
-        state, target = state_at(grown, here, words, actions)
-        assert state.nodes.shape == (len(here), newest + 1)
-        assert bool(((target > 0) <= state.admissible(actions)).all())
-        torch.testing.assert_close(target.sum((1, 2)), torch.ones(len(here)))
-        # What has grown and what is to come make the whole graph.
-        present = (state.edges > 0).sum((1, 2)) // 2
-        assert torch.equal(present + state.remaining.sum(1) + state.extra, edges[here[:, 0]])
-        assert torch.equal(state.remaining.sum(1) + newest + 1, graphs.sizes[here[:, 0]])
-        assert bool(connected(words.decode(state.nodes, state.edges, state.label)).all())
+    assert torch.equal(events.length, edges + 1)
+    moment = moments_of(events)
+    target = targets_of(events, moment, actions)
+    assert bool(((target > 0) <= moment.admissible(actions)).all())
+    more = torch.arange(target.size(1)) < events.length[:, None] - 1  # events that another one follows
+    torch.testing.assert_close(target.sum((2, 3)), more.float())
+    # The event that does follow is among the predicted ones.
+    for graph, step in more.nonzero().tolist():
+        action = int(events.code[graph, step + 1]) - words.node_count
+        node = events.node[graph]
+        items = (node == events.at[graph, step + 1]) & moment.visible[graph, step]
+        assert int(items.sum()) == 1
+        assert float(target[graph, step, items, action]) > 0
+    # What has grown and what is to come make the whole graph.
+    here = torch.arange(target.size(1)) < events.length[:, None]
+    to_come = events.remaining.sum(2) + events.extra
+    assert torch.equal((to_come + torch.arange(target.size(1)))[here], edges[:, None].expand_as(to_come)[here])
 
 
-def test_the_next_edge_is_uniform_over_the_boundary_and_further_edges_come_first() -> None:
-    # A triangle 0-1-2 with a tail 2-3: seen from the state {0, 1} the next edges are 0-2 and 1-2.
+@PROPERTY
+@given(batches(min_graphs=1, max_graphs=3, min_nodes=1), st.integers(0, 99))
+def test_what_the_newest_node_sees_is_what_is_there(batch: GraphBatch, seed: int) -> None:
+    graphs = whole(batch)
+    if not len(graphs):
+        return
+    words, actions, grown = grown_from(graphs, seed)
+    events = events_of(grown, words, actions)
+    for number in range(len(graphs)):
+        graph = nx.Graph()
+        graph.add_node(0)
+        for step in range(int(events.length[number])):
+            newest = int(events.node[number, step])
+            if step:
+                graph.add_edge(newest, int(events.at[number, step]))
+            size = newest + 1
+            far = nx.single_source_shortest_path_length(graph, newest)
+            seen = {name: getattr(events.sight, name)[number, step, :size] for name in Sight.__dataclass_fields__}
+            assert seen["distance"].tolist() == [min(far[node], FAR) for node in range(size)]
+            assert seen["degree"].tolist() == [graph.degree[node] for node in range(size)]
+            assert seen["age"].tolist() == list(range(newest, -1, -1))
+            kinds = [int(grown.edges[number, node, newest]) * graph.has_edge(node, newest) for node in range(size)]
+            assert seen["kind"].tolist() == kinds
+            adjacency = nx.to_numpy_array(graph, nodelist=range(size))
+            walk = adjacency / np.maximum(adjacency.sum(1, keepdims=True), 1)
+            powers = [np.linalg.matrix_power(walk, steps)[newest] for steps in range(2, WALK + 2)]
+            np.testing.assert_allclose(seen["walk"].T.numpy(), powers, atol=1e-6)
+            for node in seen["closed"].nonzero()[:, 0].tolist():
+                complete = int((grown.edges[number, node] > 0).sum())
+                assert graph.degree[node] == complete
+
+
+def test_the_latest_node_that_lacks_an_edge_comes_next_and_further_edges_come_first() -> None:
+    # A triangle 0-1-2 with a tail 2-3, grown in this order: 1 comes by 0, 2 by 1, then 2-0 closes, 3 comes by 2.
     graph = batch_of(PLAIN, [0, 0, 0, 0], {(0, 1): 1, (1, 2): 1, (0, 2): 1, (2, 3): 1})
     words, actions, _ = grown_from(graph)
     nodes, edges = words.encode(graph)
     turn = torch.full((1, 4, 4), -1)
     turn[0, 0, 1] = turn[0, 1, 2] = turn[0, 2, 3] = 0
     turn[0, 0, 2] = 1
-    grown = Grown(nodes, edges, turn, torch.tensor([[0, 1, 2, 1]]), graph.graph_label)
-    assert grown.decisions().tolist() == [[0, 0, 0], [0, 1, 1], [0, 2, 1], [0, 2, 2]]
+    events = events_of(Grown(nodes, edges, torch.tensor([[0, 0, 1, 2]]), turn, graph.graph_label), words, actions)
     attach, join = 0, 1
     assert (actions.attaches, actions.count) == (1, 2)
-    expected = {
-        (0, 0): {(0, attach): 1.0},  # node 0 has two edges to the outside, both the same action
-        (1, 1): {(0, attach): 0.5, (1, attach): 0.5},
-        (2, 1): {(0, join): 1.0},
-        (2, 2): {(2, attach): 1.0},
-    }
-    for (newest, have), wanted in expected.items():
-        state, target = state_at(grown, torch.tensor([[0, newest, have]]), words, actions)
-        found = {(int(u), int(a)): float(target[0, u, a]) for u, a in target[0].nonzero()}
-        assert found == pytest.approx(wanted)
-        assert int(state.extra) == (1 if (newest, have) != (2, 2) else 0)
-    state, _ = state_at(grown, torch.tensor([[0, 2, 1]]), words, actions)
-    assert int((state.edges > 0).sum()) == 4  # the edge 0-2 has not come yet
+    assert events.node.tolist() == [[0, 1, 2, 2, 3]]
+    assert events.code.tolist() == [[0, 1 + attach, 1 + attach, 1 + join, 1 + attach]]
+    assert events.final.tolist() == [[True, True, False, True, True]]
+    assert events.extra.tolist() == [[1, 1, 1, 0, 0]]
+    moment = moments_of(events)
+    target = targets_of(events, moment, actions)[0]
+    found = {step: [tuple(place) for place in target[step].nonzero().tolist()] for step in range(5)}
+    # Items are events: item 0 is node 0, item 1 node 1, item 3 node 2 once it is complete.
+    assert found == {0: [(0, attach)], 1: [(1, attach)], 2: [(0, join)], 3: [(3, attach)], 4: []}
+    assert moment.visible[0].long().tolist() == [
+        [1, 0, 0, 0, 0],
+        [1, 1, 0, 0, 0],
+        [1, 1, 1, 0, 0],
+        [1, 1, 0, 1, 0],
+        [1, 1, 0, 1, 1],
+    ]
 
 
 def test_orders_start_anywhere_and_take_any_boundary_edge_with_equal_chance() -> None:
@@ -118,7 +158,7 @@ def test_further_edges_of_a_node_come_in_random_order() -> None:
     many = GraphBatch.cat([batch_of(PLAIN, [0] * 4, complete)] * 3000)
     _, _, grown = grown_from(many)
     counts = Counter(tuple(row) for row in grown.turn[:, :3, 3].tolist())
-    assert len(counts) == 6
+    assert len(counts) == 2  # the last node came by the third; its edges to the two others in either order
     assert chisquare(list(counts.values())).pvalue > 1e-3
 
 

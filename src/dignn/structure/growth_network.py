@@ -1,4 +1,9 @@
-"""Node growth, the network: a small transformer over the grown nodes that scores every possible next step."""
+"""Node growth, the network: a small causal transformer over the events of a growth.
+
+Each event attends to the nodes that have grown before it, as they were when their last own edge came, and to what its
+newest node sees of them now (distance, edge, degree, ...). So all events of a growth are learned from in one pass, and
+generating takes one short step per event.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +11,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dignn.structure.encodings import random_walk
-from dignn.structure.growth_orders import Actions, State
+from dignn.structure.growth_orders import FAR, WALK, Actions, Moment, Sight
 from dignn.structure.vocabulary import Vocabulary
 
-# Walks up to this length tell pairs of nodes apart, and how far apart they are.
-WALK = 10
-# Numbers of nodes or edges to come are told apart up to this one.
-COUNT = 12
+# Numbers of nodes or edges to come, and degrees, are told apart up to these.
+COUNT, DEGREE = 12, 8
+AGE = 4
 
 
 class GrowthNetwork(nn.Module):
-    """Scores of the next action for graphs of one current size; permutation equivariant except for the newest node.
+    """Scores of the next event.
 
     Args:
         words: what nodes and edges are.
@@ -30,79 +33,121 @@ class GrowthNetwork(nn.Module):
         self, words: Vocabulary, actions: Actions, classes: int, *, width: int = 48, layers: int = 4, heads: int = 4
     ) -> None:
         super().__init__()
-        self.heads = heads
-        self.words, self.classes = words, classes
-        tokens, kinds = words.node_count, words.edge_count
-        self.node = nn.Embedding(tokens, width)
-        self.newest = nn.Parameter(torch.zeros(width))
-        self.closed = nn.Parameter(torch.zeros(width))
-        self.local = nn.Linear(kinds - 1 + WALK, width)
+        self.edge_count, self.classes = words.edge_count, classes
+        seen = FAR + 1 + words.edge_count + DEGREE + 1 + AGE + WALK
+        self.event = nn.Embedding(words.node_count + actions.count, width)
         self.plan = nn.Sequential(
-            nn.Linear(2 * tokens + 2 * COUNT + 4 + classes, 2 * width), nn.SiLU(), nn.Linear(2 * width, width)
+            nn.Linear(2 * words.node_count + 2 * COUNT + 4 + classes, 2 * width), nn.SiLU(), nn.Linear(2 * width, width)
         )
-        self.pair = nn.Parameter(torch.randn(layers * heads, 2 * WALK + 1 + kinds))
-        self.layers = nn.ModuleList(_Layer(width, heads) for _ in range(layers))
+        self.bias = nn.Linear(seen, layers * heads, bias=False)
+        self.layers = nn.ModuleList(_Layer(width, heads, seen) for _ in range(layers))
         self.norm = nn.LayerNorm(width)
+        self.asks, self.offers = nn.Linear(width, width), nn.Linear(width, width, bias=False)
+        self.sees = nn.Linear(seen, width, bias=False)
         self.scores = nn.Linear(width, actions.count)
 
-    def forward(self, state: State) -> Tensor:
-        """(B, n, actions) logits of every action at every node, those that may not come next included."""
-        joined = (state.edges > 0).to(self.newest.dtype)
-        walks = random_walk(joined, WALK)  # (B, n, n, WALK)
-        degrees = functional.one_hot(state.edges, self.words.edge_count)[..., 1:].sum(2).float()  # (B, n, E - 1)
-        local = torch.cat([degrees.log1p(), walks.diagonal(dim1=1, dim2=2).transpose(1, 2)], dim=2)
-        hidden = self.node(state.nodes) + self.local(local) + self.plan(self._plan(state))[:, None, :]
-        hidden = torch.cat([hidden[:, :-1], hidden[:, -1:] + self.newest], dim=1)
-        hidden = hidden + state.closed[:, :, None] * self.closed
-        bias = (self.pair @ self._pairs(state, walks)).view(len(self.layers), -1, *joined.shape[1:])
-        for layer, here in zip(self.layers, bias, strict=True):
-            hidden = layer(hidden, here)
-        scores: Tensor = self.scores(self.norm(hidden))
+    def forward(self, code: Tensor, moment: Moment, label: Tensor) -> Tensor:
+        """(B, S, S, actions) logits of what comes after each event of whole growths, those not admissible included.
+
+        Args:
+            code: (B, S) the events.
+            moment: what there is after each of them; items are the events.
+            label: (B,) class of the graph.
+        """
+        seen = self._seen(moment.sight)
+        hidden = self.event(code) + self.plan(self._plan(moment, label))
+        for layer, bias in zip(self.layers, self._bias(seen, moment.visible), strict=True):
+            hidden = layer(hidden, layer.remember(hidden), seen, bias)
+        return self._decide(hidden, self.norm(hidden), seen)
+
+    def step(self, code: Tensor, moment: Moment, label: Tensor, memory: list[Tensor], place: int) -> Tensor:
+        """(B, n, actions) the same for one more event of each growth, n = ``place`` + 1 nodes.
+
+        Args:
+            code: (B,) the event.
+            moment: what there is after it (one moment); items are the nodes.
+            label: (B,) class of the graph.
+            memory: what earlier events left, per layer (B, N, 2 * width), and at the end (B, N, width); the newest
+                node's place is written.
+            place: the newest node.
+        """
+        seen = self._seen(moment.sight)
+        hidden = self.event(code)[:, None, :] + self.plan(self._plan(moment, label))
+        for layer, bias, kept in zip(self.layers, self._bias(seen, moment.visible), memory, strict=False):
+            kept[:, place] = layer.remember(hidden)[:, 0]
+            hidden = layer(hidden, kept[:, : place + 1], seen, bias)
+        memory[-1][:, place] = self.norm(hidden)[:, 0]
+        return self._decide(hidden, memory[-1][:, : place + 1], seen)[:, 0]
+
+    def blank(self, count: int, size: int) -> list[Tensor]:
+        """Memory of growths of which nothing has happened."""
+        width = self.norm.normalized_shape[0]
+        return [torch.zeros(count, size, 2 * width) for _ in self.layers] + [torch.zeros(count, size, width)]
+
+    def _bias(self, seen: Tensor, visible: Tensor) -> tuple[Tensor, ...]:
+        """What is added to attention scores, per layer (B, heads, Q, n): nothing is seen where there is no item."""
+        bias = self.bias(seen).masked_fill(~visible[..., None], -torch.inf)
+        return bias.permute(3, 0, 1, 2).unflatten(0, (len(self.layers), -1)).transpose(1, 2).contiguous().unbind(0)
+
+    def _decide(self, hidden: Tensor, items: Tensor, seen: Tensor) -> Tensor:
+        asked = self.asks(self.norm(hidden))[:, :, None, :] + self.offers(items)[:, None, :, :]
+        scores: Tensor = self.scores(functional.silu(asked + self.sees(seen)))
         return scores
 
-    def _pairs(self, state: State, walks: Tensor) -> Tensor:
-        """What pairs of nodes are to each other: distance, kind of edge, walks.  (features, B * n * n)
+    def _seen(self, sight: Sight) -> Tensor:
+        """(B, Q, n, features) what the newest node sees of each item."""
+        dtype = self.sees.weight.dtype
+        far = functional.one_hot(sight.distance.long(), FAR + 1)
+        kind = functional.one_hot(sight.kind.long(), self.edge_count)
+        degree = functional.one_hot(sight.degree.long().clamp_max(DEGREE - 1), DEGREE)
+        age = sight.age.clamp_min(0).to(dtype)
+        ages = [(sight.age == 1).to(dtype), 1 / (1 + age), age.log1p(), (age / 10).clamp_max(2)]
+        parts = [far, kind, degree, sight.closed[..., None], torch.stack(ages, -1), sight.walk]
+        return torch.cat([part.to(dtype) for part in parts], -1)
 
-        Features come first: so the product with the weights is the attention bias in the layout that layers need.
-        """
-        reached = walks.cumsum(3).permute(3, 0, 1, 2) > 0  # (WALK, B, n, n) whether j is within 1, 2, ... steps
-        far = ~reached[-1:]
-        exactly = reached ^ functional.pad(reached, (0, 0, 0, 0, 0, 0, 1, 0))[:-1]
-        kinds = functional.one_hot(state.edges, self.words.edge_count).permute(3, 0, 1, 2)
-        parts = [exactly.float(), far.float(), kinds.float(), walks.permute(3, 0, 1, 2)]
-        return torch.cat(parts).flatten(1)
-
-    def _plan(self, state: State) -> Tensor:
-        """What is still to come, for the whole graph.  (B, features)"""
-        size = state.nodes.size(1)
-        left = state.remaining.float()
-        total = state.remaining.sum(1)
-        counts = [functional.one_hot(number.clamp_max(COUNT - 1), COUNT).float() for number in (total, state.extra)]
-        numbers = torch.stack([total, state.extra, total + size, torch.full_like(total, size)], 1).float().log1p()
+    def _plan(self, moment: Moment, label: Tensor) -> Tensor:
+        """What is still to come.  (B, Q, features)"""
+        dtype = self.sees.weight.dtype
+        left, total, extra = moment.remaining.to(dtype), moment.remaining.sum(2), moment.extra
+        grown = moment.sight.age.amax(2).clamp_min(0) + 1
+        counts = [functional.one_hot(number.clamp(0, COUNT - 1), COUNT).to(dtype) for number in (total, extra)]
+        numbers = torch.stack([total, extra.clamp_min(0), total + grown, grown], -1).to(dtype).log1p()
         parts = [left.clamp_max(1.0), left.log1p(), *counts, numbers]
         if self.classes:
-            known = functional.one_hot(state.label + 1, self.classes + 1)[:, 1:].float()
-            parts.append(known)
-        return torch.cat(parts, 1)
+            known = functional.one_hot(label + 1, self.classes + 1)[:, 1:].to(dtype)
+            parts.append(known[:, None, :].expand(-1, left.size(1), -1))
+        return torch.cat(parts, -1)
 
 
 class _Layer(nn.Module):
-    """Attention with a bias per pair, then a feed-forward network, each after a layer norm."""
+    """Attention whose scores and values also come from what is seen of an item; then a feed-forward network."""
 
-    def __init__(self, width: int, heads: int) -> None:
+    def __init__(self, width: int, heads: int, seen: int) -> None:
         super().__init__()
         self.heads = heads
         self.before, self.between = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.project = nn.Linear(width, 3 * width)
+        self.query, self.keys = nn.Linear(width, width), nn.Linear(width, 2 * width)
+        self.content = nn.Linear(heads * seen, width, bias=False)
         self.out = nn.Linear(width, width)
         self.forward_in, self.forward_out = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
 
-    def forward(self, hidden: Tensor, bias: Tensor) -> Tensor:
-        """Of hidden (B, n, width) and bias (heads * B, n, n)"""
-        count, size, width = hidden.shape
-        each = self.project(self.before(hidden)).view(count, size, 3, self.heads, -1).permute(2, 3, 0, 1, 4)
-        query, key, value = each.reshape(3, self.heads * count, size, -1).unbind(0)
-        scores = torch.baddbmm(bias, query, key.transpose(1, 2), alpha=(width // self.heads) ** -0.5)
-        mixed = torch.bmm(scores.softmax(2), value).view(self.heads, count, size, -1).permute(1, 2, 0, 3)
-        hidden = hidden + self.out(mixed.reshape(count, size, width))
+    def remember(self, hidden: Tensor) -> Tensor:
+        """(B, n, 2 * width) keys and values of items."""
+        kept: Tensor = self.keys(self.before(hidden))
+        return kept
+
+    def forward(self, hidden: Tensor, keys: Tensor, seen: Tensor, bias: Tensor) -> Tensor:
+        """(B, Q, width) new hidden values.
+
+        Args:
+            hidden: (B, Q, width), keys: (B, n, 2 * width), seen: (B, Q, n, features), bias: (B, heads, Q, n)
+        """
+        count, asking, width = hidden.shape
+        items, each = keys.size(1), width // self.heads
+        query = self.query(self.before(hidden)).view(count, asking, self.heads, each).transpose(1, 2)
+        key, value = keys.view(count, items, 2, self.heads, each).permute(2, 0, 3, 1, 4).unbind(0)  # (B, H, n, each)
+        weight = (query @ key.transpose(2, 3) * each**-0.5 + bias).softmax(3)  # (B, H, Q, n)
+        mixed = (weight @ value).transpose(1, 2).reshape(count, asking, width)
+        sights = weight.transpose(1, 2) @ seen  # (B, Q, H, features)
+        hidden = hidden + self.out(mixed) + self.content(sights.flatten(2))
         return hidden + self.forward_out(functional.silu(self.forward_in(self.between(hidden))))

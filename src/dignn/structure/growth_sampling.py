@@ -15,7 +15,7 @@ from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import map_threads
 from dignn.structure.base import Guide
 from dignn.structure.growth_network import GrowthNetwork
-from dignn.structure.growth_orders import Actions, State, closed_nodes
+from dignn.structure.growth_orders import Actions, LiveSight, Moment, Sight
 from dignn.structure.vocabulary import Vocabulary
 
 # Graphs that grow together, with random numbers of their own: the result does not depend on how many cores there are.
@@ -90,7 +90,7 @@ def sample_growth(
         return growing
 
     grown = map_threads(one, chunks, workers=None if guide is None else 1)  # models need not be made for threads
-    graphs = [words.decode(growing.nodes, growing.edges, growing.label) for growing in grown]
+    graphs = [words.decode(growing.nodes, growing.live.edges.long(), growing.label) for growing in grown]
     if not graphs:
         tick(0, 0)
         empty = torch.empty(0, 0, dtype=torch.long)
@@ -121,13 +121,14 @@ class _Growing:
         self.sizes = self.remaining.sum(1)
         most = int(self.sizes.max())
         self.nodes = torch.full((len(index), most), -1)
-        self.edges = torch.zeros(len(index), most, most, dtype=torch.long)
+        self.code = torch.zeros(len(index), dtype=torch.long)  # the last event
+        self.live = LiveSight.start(len(index), most)
+        self.memory = network.blank(len(index), most)
         self.liked = torch.zeros(len(index))
-        self.by = torch.zeros(len(index), most, dtype=torch.long)
 
     def run(self, guide: Guide | None) -> None:
         first = torch.multinomial(self.remaining.float(), 1, generator=self.generator)
-        self.nodes[:, :1] = first
+        self.nodes[:, :1], self.code = first, first[:, 0]
         self.remaining = self.remaining.scatter_add(1, first, torch.full_like(first, -1))
         for newest in range(self.nodes.size(1)):
             active = (self.sizes > newest).nonzero()[:, 0]
@@ -137,48 +138,53 @@ class _Growing:
                 self._follow(guide, newest + 2)
 
     def _decide(self, active: Tensor, newest: int) -> Tensor:
-        """One decision for each active graph; returns which of them stay: they joined, and may join again."""
-        size = newest + 1
-        state = self._state(active, size)
-        admissible = state.admissible(self.actions)
-        possible = admissible.flatten(1).any(1)  # a graph is finished when it is complete or its edges find no place
-        if not bool(possible.all()):
-            active, admissible = active[possible], admissible[possible]
-            state = self._state(active, size)
-        keep = possible.clone()
-        if not len(active):
+        """One event for each active graph; returns which of them stay: they joined, and may join again."""
+        moment = self._moment(active, newest)
+        kept = [part[active] for part in self.memory]
+        logits = self.network.step(self.code[active], moment, self.label[active], kept, newest)
+        for part, values in zip(self.memory, kept, strict=True):
+            part[active, newest] = values[:, newest]
+        admissible = moment.admissible(self.actions)[:, 0].flatten(1)
+        keep = admissible.any(1)  # a graph is finished when it is complete or its edges find no place
+        if not bool(keep.any()):
             return keep
-        logits = self.network(state).masked_fill(~admissible, -torch.inf).flatten(1)
+        logits = logits.flatten(1).masked_fill(~admissible, -torch.inf)[keep]
         choice = _draw((logits / self.temperature).softmax(1), self.generator)
         node, action = choice // self.actions.count, choice % self.actions.count
-        joins = action >= self.actions.attaches
-        self._join(active[joins], node[joins], action[joins] - self.actions.attaches + 1, newest)
+        graph, joins = active[keep], action >= self.actions.attaches
+        self.code[graph] = self.words.node_count + action
+        self._join(graph[joins], node[joins], action[joins] - self.actions.attaches + 1, newest)
         if not bool(joins.all()):
-            self._attach(active[~joins], node[~joins], action[~joins], size)
-        keep[possible.nonzero()[:, 0][~joins]] = False
+            self._attach(graph[~joins], node[~joins], action[~joins], newest + 1)
+        keep[keep.nonzero()[:, 0][~joins]] = False
         return keep
 
-    def _state(self, active: Tensor, size: int) -> State:
-        return State(
-            self.nodes[active, :size],
-            self.edges[active, :size, :size],
-            self.remaining[active],
-            self.extra[active],
-            self.label[active],
-            closed_nodes(self.by[active, :size]),
+    def _moment(self, active: Tensor, newest: int) -> Moment:
+        size = newest + 1
+        tokens = self.nodes[active, :size]
+        sight = self.live.seen(active, torch.full_like(active, newest), size)
+        one = {name: getattr(sight, name)[:, None] for name in Sight.__dataclass_fields__}
+        itself = (torch.arange(size) == newest).expand(len(active), 1, -1)
+        return Moment(
+            tokens=tokens[:, None],
+            newest=tokens[:, -1:],
+            itself=itself,
+            visible=torch.ones_like(itself),
+            sight=Sight(**one),
+            remaining=self.remaining[active][:, None],
+            extra=self.extra[active][:, None],
         )
 
     def _join(self, graph: Tensor, node: Tensor, edge: Tensor, newest: int) -> None:
-        self.edges[graph, node, newest] = edge
-        self.edges[graph, newest, node] = self.words.mirror[edge]
+        to = torch.full_like(graph, newest)
+        self.live.add(graph, node, to, edge, self.words, torch.zeros_like(graph, dtype=torch.bool))
         self.extra[graph] -= 1
 
     def _attach(self, graph: Tensor, node: Tensor, action: Tensor, new: int) -> None:
         token, edge = self.actions.attach_token[action], self.actions.attach_edge[action]
         self.nodes[graph, new] = token
-        self.by[graph, new] = node
-        self.edges[graph, node, new] = edge
-        self.edges[graph, new, node] = self.words.mirror[edge]
+        to = torch.full_like(graph, new)
+        self.live.add(graph, node, to, edge, self.words, torch.ones_like(graph, dtype=torch.bool))
         self.remaining[graph, token] -= 1
 
     def _follow(self, guide: Guide, size: int) -> None:
@@ -188,12 +194,14 @@ class _Growing:
         here = ((self.sizes > size) & (size >= _GUIDED_FROM * self.sizes)).nonzero()[:, 0]
         if not len(here):
             return
-        graphs = self.words.decode(self.nodes[here, :size], self.edges[here, :size, :size], self.label[here])
+        graphs = self.words.decode(
+            self.nodes[here, :size], self.live.edges[here, :size, :size].long(), self.label[here]
+        )
         liked = guide.log_weight(graphs, self.index[here])
         chosen = here[resample(liked - self.liked[here], guide.group[self.index[here]], self.generator)]
         self.liked[here] = liked
-        for name in ("nodes", "edges", "remaining", "extra", "label", "liked"):
-            values = getattr(self, name)
+        state = [self.nodes, self.code, self.remaining, self.extra, self.label, self.liked, *self.memory]
+        for values in [*state, self.live.distance, self.live.edges, self.live.closed]:
             values[here] = values[chosen].clone()
 
 

@@ -24,7 +24,7 @@ from dignn.runtime.seeds import Seed
 from dignn.schema import Schema
 from dignn.structure.base import STRUCTURE_GENERATORS, Guide, StructureGenerator
 from dignn.structure.growth_network import GrowthNetwork
-from dignn.structure.growth_orders import Actions, Grown, grow, state_at
+from dignn.structure.growth_orders import Actions, Events, events_of, grow, moments_of, targets_of
 from dignn.structure.growth_sampling import Plan, sample_growth
 from dignn.structure.vocabulary import Vocabulary
 from dignn.validity import connected
@@ -33,8 +33,6 @@ log = logging.getLogger(__name__)
 
 # One training graph in this many is kept for the validation loss, if that leaves as many to learn from.
 _VALIDATION = 10
-# Decisions that the validation loss looks at, at most.
-_VALIDATION_DECISIONS = 4000
 
 
 @STRUCTURE_GENERATORS.register("node-growth")
@@ -71,16 +69,17 @@ class NodeGrowth(StructureGenerator):
         self._plan = Plan.of(nodes, edges, graphs.graph_label, self._words.node_count)
         self._build(graphs.schema, seed)
         learning, validation = _divide(len(graphs), seed.child("validation"))
-        decisions = Decisions(nodes[learning], edges[learning], graphs.graph_label[learning], seed.child("orders"))
-        if not decisions.any:  # single nodes: there is nothing to decide
+        growths = Growths(nodes[learning], edges[learning], graphs.graph_label[learning], seed.child("orders"))
+        if not bool((edges > 0).any()):  # single nodes: there is nothing to decide
             return graphs
-        batches = decisions.batches(self.config.nodes_per_batch)
+        batches = growths.batches(self._words, self._actions, self.config.events_per_batch)
+        per_batch = max(1, round(len(learning) * self.config.events_per_batch / growths.events))
         report = train(
             self._network,
-            lambda step: [lambda: self._loss(*next(batches))],
+            lambda step: [lambda: self._loss(next(batches))],
             self._validate(nodes[validation], edges[validation], graphs.graph_label[validation], seed),
             self.config.training,
-            steps=self.config.training.steps_for(decisions.count, decisions.per_batch(self.config.nodes_per_batch)),
+            steps=self.config.training.steps_for(len(learning), per_batch),
             tick=tick,
         )
         self.report["training"] = {"all sizes": report.to_json()}
@@ -101,25 +100,25 @@ class NodeGrowth(StructureGenerator):
                 heads=self.config.heads,
             )
 
-    def _loss(self, grown: Grown, decisions: Tensor) -> Tensor:
-        """Mean cross-entropy of decisions that have one newest node."""
-        state, target = state_at(grown, decisions, self._words, self._actions)
-        logits = self._network(state).masked_fill(~state.admissible(self._actions), -torch.inf)
-        log_probability = logits.flatten(1).log_softmax(1)
-        target = target.flatten(1)
-        return -(target * log_probability.where(target > 0, 0.0)).sum() / len(target)
+    def _loss(self, events: Events) -> Tensor:
+        """Mean cross-entropy of the next event."""
+        moment = moments_of(events)
+        logits = self._network(events.code, moment, events.label)
+        target = targets_of(events, moment, self._actions).flatten(2)
+        logits = logits.masked_fill(~moment.admissible(self._actions), -torch.inf).flatten(2)
+        log_probability = logits.log_softmax(2).where(target > 0, 0.0)  # (B, S, S * actions)
+        return -(target * log_probability).sum() / (events.length - 1).sum()
 
     def _validate(self, nodes: Tensor, edges: Tensor, label: Tensor, seed: Seed) -> Callable[[], float] | None:
-        if not len(nodes):
+        if not bool((edges > 0).any()):
             return None
-        held = Decisions(nodes, edges, label, seed.child("validation orders"))
-        if not held.any:
-            return None
-        batches = held.all(_VALIDATION_DECISIONS)
+        held = Growths(nodes, edges, label, seed.child("validation orders"))
+        batches = list(held.once(self._words, self._actions, 0, self.config.events_per_batch))
 
         def loss() -> float:
-            total = sum(float(self._loss(grown, decisions)) * len(decisions) for grown, decisions in batches)
-            return total / sum(len(decisions) for _, decisions in batches)
+            decisions = [int((events.length - 1).sum()) for events in batches]
+            total = sum(float(self._loss(some)) * number for some, number in zip(batches, decisions, strict=True))
+            return total / sum(decisions)
 
         return loss
 
@@ -145,9 +144,9 @@ class NodeGrowth(StructureGenerator):
         self._network.eval()
 
 
-@dataclass
-class Decisions:
-    """All decisions of random growths of some graphs, drawn anew whenever they have been used up.
+@dataclass(frozen=True)
+class Growths:
+    """Random growths of some graphs, in batches of similar length, drawn anew for every pass.
 
     Args:
         nodes, edges, label: tokens and classes of the graphs.
@@ -159,43 +158,30 @@ class Decisions:
     label: Tensor
     seed: Seed
 
-    def __post_init__(self) -> None:
-        self.count = int(((self.edges > 0).sum((1, 2)) // 2).sum())
-
     @property
-    def any(self) -> bool:
-        return self.count > 0
+    def events(self) -> int:
+        """Events of one growth of every graph."""
+        return len(self.nodes) + int((self.edges > 0).sum()) // 2
 
-    def per_batch(self, nodes_per_batch: int) -> int:
-        """Decisions in a batch, about: states have half the nodes of a graph on average."""
-        half = float((self.nodes >= 0).sum(1).float().mean()) / 2
-        return max(1, round(nodes_per_batch / half))
-
-    def batches(self, nodes_per_batch: int) -> Iterator[tuple[Grown, Tensor]]:
-        """Without end: batches of decisions with one current size, as many as make ``nodes_per_batch`` nodes."""
-        round_number = 0
+    def batches(self, words: Vocabulary, actions: Actions, events: int) -> Iterator[Events]:
+        """Without end."""
+        number = 0
         while True:
-            seed = self.seed.child(round_number)
-            grown = grow(self.nodes, self.edges, self.label, seed.child("growth").torch())
-            generator = seed.child("order").torch()
-            pieces: list[Tensor] = []
-            for decisions in _by_newest(grown.decisions()):
-                mixed = decisions[torch.randperm(len(decisions), generator=generator)]
-                pieces += mixed.split(max(1, nodes_per_batch // (int(mixed[0, 1]) + 1)))
-            for number in torch.randperm(len(pieces), generator=generator).tolist():
-                yield grown, pieces[number]
-            round_number += 1
+            yield from self.once(words, actions, number, events)
+            number += 1
 
-    def all(self, most: int) -> list[tuple[Grown, Tensor]]:
-        """At most ``most`` decisions of one growth of every graph, by current size."""
-        grown = grow(self.nodes, self.edges, self.label, self.seed.child("growth").torch())
-        decisions = grown.decisions()
-        chosen = torch.randperm(len(decisions), generator=self.seed.child("choice").torch())[:most].sort().values
-        return [(grown, some) for some in _by_newest(decisions[chosen])]
-
-
-def _by_newest(decisions: Tensor) -> list[Tensor]:
-    return [decisions[decisions[:, 1] == newest] for newest in decisions[:, 1].unique().tolist()]
+    def once(self, words: Vocabulary, actions: Actions, number: int, events: int) -> Iterator[Events]:
+        """One pass: batches of about ``events`` events, in random order."""
+        seed = self.seed.child(number)
+        grown = grow(self.nodes, self.edges, self.label, seed.child("growth").torch())
+        every = events_of(grown, words, actions)
+        generator = seed.child("order").torch()
+        mixed = torch.randperm(len(self.nodes), generator=generator)
+        mixed = mixed[every.length[mixed].argsort(stable=True)]
+        cut = (every.length[mixed].cumsum(0) / events).ceil().long().unique_consecutive(return_counts=True)[1]
+        pieces = mixed.split(cut.tolist())
+        for piece in torch.randperm(len(pieces), generator=generator).tolist():
+            yield every[pieces[piece]]
 
 
 def _divide(count: int, seed: Seed) -> tuple[Tensor, Tensor]:
