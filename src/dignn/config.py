@@ -68,9 +68,9 @@ class NodeGrowthConfig:
     width: int = 48
     layers: int = 4
     heads: int = 4
-    events_per_batch: int = 960
+    events_per_batch: int = 480
     temperature: float = 1.0
-    training: TrainingConfig = field(default_factory=TrainingConfig)
+    training: TrainingConfig = field(default_factory=lambda: TrainingConfig(steps=1300, learning_rate=6e-3))
 
     def __post_init__(self) -> None:
         _at_least(self, 1, "width", "layers", "heads", "events_per_batch")
@@ -108,7 +108,7 @@ class EdgeDiffusionConfig:
     grid: Literal["uniform", "quadratic"] = "quadratic"
     constraints: bool = True
     restarts: int = 4
-    training: TrainingConfig = field(default_factory=TrainingConfig)
+    training: TrainingConfig = field(default_factory=lambda: TrainingConfig(steps=1500))
 
     def __post_init__(self) -> None:
         _at_least(self, 1, "batch", "sampler_steps")

@@ -55,7 +55,8 @@ class ClassGuide:
 
 def _groups(sizes: Sequence[int]) -> Tensor:
     """Runs of equal sizes, cut into pieces of :data:`GROUP`."""
-    group, run = [], 0
+    group: list[int] = []
+    run = 0
     for number, size in enumerate(sizes):
         fresh = number == 0 or size != sizes[number - 1]
         run = 0 if fresh else run + 1

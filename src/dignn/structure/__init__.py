@@ -5,6 +5,7 @@ To add a method, write a file with a class that follows :class:`StructureGenerat
 
 from dignn.structure.base import STRUCTURE_GENERATORS, Guide, StructureGenerator
 from dignn.structure.bootstrap import BootstrapStructure
+from dignn.structure.edge_diffusion import EdgeDiffusion
 from dignn.structure.node_growth import NodeGrowth
 
-__all__ = ["STRUCTURE_GENERATORS", "BootstrapStructure", "Guide", "NodeGrowth", "StructureGenerator"]
+__all__ = ["STRUCTURE_GENERATORS", "BootstrapStructure", "EdgeDiffusion", "Guide", "NodeGrowth", "StructureGenerator"]

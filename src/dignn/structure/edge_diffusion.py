@@ -11,6 +11,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import torch
@@ -35,6 +36,8 @@ log = logging.getLogger(__name__)
 
 # Pairs of nodes in a chunk of graphs that are drawn together; what fits in a cache is quicker.
 CHUNK_PAIRS = 20_000
+# Graphs of a batch whose gradient is computed at once; larger batches use several cores.
+SHARD = 40
 # One training graph in so many measures when to stop, up to a number per size.
 VALIDATION, VALIDATION_GRAPHS = 10, 64
 
@@ -207,17 +210,25 @@ class Batches:
         return int(self._weights.sum())
 
     def shards(self, step: int) -> list[Callable[[], Tensor]]:
-        """The loss of one step's batch."""
-        return [lambda: self.loss(step)]
+        """The losses of one step's batch, in pieces that can be computed side by side.
 
-    def loss(self, step: int) -> Tensor:
-        """Levels of noise are stratified: one in each of as many equal parts of [0, 1] as there are graphs."""
-        generator = self._seed.child("step", step).torch()
+        Levels of noise are stratified: one in each of as many equal parts of [0, 1] as there are graphs.
+        """
+        seed = self._seed.child("step", step)
+        generator = seed.torch()
         size = self._sizes[int(torch.multinomial(self._weights, 1, generator=generator))]
-        some, batch = self._graphs[size], self._model.config.batch
-        chosen = torch.randint(len(some), (batch,), generator=generator)
+        some = self._graphs[size]
+        batch = min(self._model.config.batch, len(some))
+        chosen = torch.randperm(len(some), generator=generator)[:batch]
         level = (torch.arange(batch) + torch.rand(batch, generator=generator)) / batch
-        return self._model.loss(some[chosen], level, generator)
+        level = level[torch.randperm(batch, generator=generator)]
+
+        def loss(number: int, piece: Tensor) -> Tensor:
+            own = seed.child(number).torch()
+            return self._model.loss(some[chosen[piece]], level[piece], own) * (len(piece) / batch)
+
+        pieces = enumerate(torch.arange(batch).split(SHARD))
+        return [partial(loss, number, piece) for number, piece in pieces]
 
     def validate(self) -> Callable[[], float] | None:
         """A function that gives the loss on the kept graphs, always with the same noise; None if none were kept."""

@@ -7,6 +7,8 @@ generating takes one short step per event.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -40,7 +42,7 @@ class GrowthNetwork(nn.Module):
             nn.Linear(2 * words.node_count + 2 * COUNT + 4 + classes, 2 * width), nn.SiLU(), nn.Linear(2 * width, width)
         )
         self.bias = nn.Linear(seen, layers * heads, bias=False)
-        self.layers = nn.ModuleList(_Layer(width, heads, seen) for _ in range(layers))
+        self.layers: Sequence[_Layer] = nn.ModuleList(_Layer(width, heads, seen) for _ in range(layers))  # type: ignore[assignment]
         self.norm = nn.LayerNorm(width)
         self.asks, self.offers = nn.Linear(width, width), nn.Linear(width, width, bias=False)
         self.sees = nn.Linear(seen, width, bias=False)
