@@ -122,7 +122,7 @@ def load_mutag(*, seed: int = 0, download: bool = False) -> Dataset:
         edge_names=MUTAG_FILES.names(raw, "vocabulary", "bond", len(_BONDS)) or _BONDS,
         classes=MUTAG_FILES.names(raw, "classes", "graph", len(_MUTAG_CLASSES)) or _MUTAG_CLASSES,
     )
-    return Dataset("mutag", graphs, schema, _mutag_splits(graphs, seed), sizes=tuple(range(10, 16)))
+    return Dataset("mutag", graphs, schema, _mutag_splits(graphs, seed), sizes=tuple(range(10, 29)))
 
 
 def load_mutag_untyped(*, seed: int = 0, download: bool = False) -> Dataset:
@@ -134,7 +134,7 @@ def load_mutag_untyped(*, seed: int = 0, download: bool = False) -> Dataset:
     ]
     classes = MUTAG_FILES.names(raw, "classes", "graph", len(_MUTAG_CLASSES)) or _MUTAG_CLASSES
     schema = Schema.from_graphs(graphs, classes=classes)
-    return Dataset("mutag-untyped", graphs, schema, _mutag_splits(graphs, seed), sizes=tuple(range(10, 16)))
+    return Dataset("mutag-untyped", graphs, schema, _mutag_splits(graphs, seed), sizes=tuple(range(10, 29)))
 
 
 def _node_dataset(
