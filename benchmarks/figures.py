@@ -18,6 +18,7 @@ from matplotlib.lines import Line2D
 
 from benchmarks.realism import METHODS, prepare
 from dignn.batch import GraphBatch
+from dignn.config import PRESETS
 from dignn.data import DATASETS
 from dignn.explanation import Explanation
 from dignn.metrics.structure import spread
@@ -50,7 +51,7 @@ def graphs(name: str, method: str, preset: str, seed: int) -> tuple[GraphBatch, 
     """As many held-out as generated graphs, of the same sizes."""
     root = Seed(seed)
     with single_thread():
-        real, generator = prepare(name, method, seed, preset)
+        real, generator = prepare(name, method, seed, PRESETS[preset])
         shown = real.held_out[spread(len(real.held_out), ROWS * COLUMNS)]
         generator.fit(real.train, seed=root.child("GGT"))
         return shown.without_features(), generator.sample(shown.sizes.tolist(), seed=root.child("figure"))

@@ -26,19 +26,24 @@ import torch
 
 from benchmarks.controls import CONTROLS
 from benchmarks.measure import machine, peak_memory
-from dignn.config import PRESETS
+from dignn.config import PRESETS, Config, EdgeDiffusionConfig
 from dignn.data import DATASETS, load
 from dignn.metrics.structure import STRUCTURE_METRICS, structure_realism
 from dignn.real import RealGraphs
 from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import single_thread
-from dignn.structure import STRUCTURE_GENERATORS
+from dignn.structure import STRUCTURE_GENERATORS, EdgeDiffusion
 
 RESULTS = Path("docs/benchmarks/structure.jsonl")
 PAGE = Path("docs/realism.md")
 BEGIN, END = "<!-- tables: written by python -m benchmarks.realism --table -->", "<!-- end of tables -->"
 SETS = ("dblp", "imdb", "mutag", "ba-shapes", "tree-cycle", "tree-grids", "ba-3motif")
-METHODS = tuple(STRUCTURE_GENERATORS) + tuple(CONTROLS)
+# Edge diffusion with the paper's noise and our network; its sampler as it is, and with constraints.
+VARIANTS: dict[str, EdgeDiffusionConfig] = {
+    "edge-diffusion, marginal": EdgeDiffusionConfig(noise="marginal"),
+    "edge-diffusion, marginal, unconstrained": EdgeDiffusionConfig(noise="marginal", constraints=False),
+}
+METHODS = (*STRUCTURE_GENERATORS, *VARIANTS, *CONTROLS)
 # Graphs of each size that are compared at once, and graphs in all that are timed.
 PER_SIZE = 256
 TIMED = 1536
@@ -52,6 +57,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS, metavar="NAME")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--preset", default="fast", choices=list(PRESETS))
+    parser.add_argument("--sizes", nargs="+", type=int, help="nodes per graph, instead of those of the data set")
     parser.add_argument("--sets", type=int, default=4, help=f"how many times {PER_SIZE} graphs of each size are made")
     parser.add_argument("--out", type=Path, default=RESULTS, help="results file, one JSON object per line")
     parser.add_argument("--again", action="store_true", help="also do runs that are in the results file")
@@ -61,9 +67,7 @@ def main() -> None:
     if options.table:
         write_tables(_read(options.out))
     elif options.one:
-        print(
-            json.dumps(measure(options.datasets[0], options.methods[0], options.seeds[0], options.preset, options.sets))
-        )
+        print(json.dumps(measure(options.datasets[0], options.methods[0], options.seeds[0], options)))
     else:
         done = set() if options.again else {_key(run) for run in _read(options.out)}
         failed = 0
@@ -80,6 +84,7 @@ def _in_process(dataset: str, method: str, seed: int, chosen: argparse.Namespace
     """One run in a fresh process; whether it succeeded."""
     options = ["--datasets", dataset, "--methods", method, "--seeds", str(seed)]
     options += ["--preset", chosen.preset, "--sets", str(chosen.sets)]
+    options += ["--sizes", *map(str, chosen.sizes)] if chosen.sizes else []
     command = [sys.executable, "-m", "benchmarks.realism", "--one", *options]
     finished = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if finished.returncode:
@@ -97,42 +102,52 @@ def _in_process(dataset: str, method: str, seed: int, chosen: argparse.Namespace
     return True
 
 
-def prepare(name: str, method: str, seed: int, preset: str) -> tuple[RealGraphs, Any]:
+def prepare(name: str, method: str, seed: int, config: Config) -> tuple[RealGraphs, Any]:
     """The real graphs of a run, and a generator that has learned nothing yet."""
     dataset = load(name, seed=seed)
-    config = replace(PRESETS[preset], sizes=dataset.sizes)
+    config = replace(config, sizes=config.sizes if config.sizes is not None else dataset.sizes)
     real = RealGraphs(dataset.data, dataset.schema, config, Seed(seed).child("real"))
     real.sample()
-    return real, CONTROLS[method]() if method in CONTROLS else STRUCTURE_GENERATORS[method].build(config)
+    if method in CONTROLS:
+        return real, CONTROLS[method]()
+    if method in VARIANTS:
+        return real, EdgeDiffusion(VARIANTS[method])
+    return real, STRUCTURE_GENERATORS[method].build(config)
 
 
-def measure(name: str, method: str, seed: int, preset: str, sets: int) -> dict[str, Any]:
+def measure(name: str, method: str, seed: int, options: argparse.Namespace) -> dict[str, Any]:
     """One run: training, then as many graphs as a run of the explainer makes, then those that are looked at."""
     root = Seed(seed)
+    config = replace(PRESETS[options.preset], sizes=tuple(options.sizes) if options.sizes else None)
     with single_thread():
-        real, generator = prepare(name, method, seed, preset)
+        real, generator = prepare(name, method, seed, config)
         before = peak_memory()
         begin = time.perf_counter()
         generator.fit(real.train, seed=root.child("GGT"))
         trained = time.perf_counter()
         known = real.train.sizes.sort().values
-        place = torch.linspace(0, len(known) - 1, TIMED).round().long()
-        generator.sample(known[place].tolist(), seed=root.child("GGAT"))
+        sizes = sorted(set(known.tolist()) & set(real.held_out.sizes.tolist()))
+        wanted = [size for size in sizes for _ in range(PER_SIZE * options.sets)]
+        if options.preset == "paper":  # the paper's 256 graphs of each size take minutes; they are not made twice
+            timed = wanted
+        else:
+            timed = known[torch.linspace(0, len(known) - 1, TIMED).round().long()].tolist()
+        generated = generator.sample(timed, seed=root.child("GGAT"))
         sampled = time.perf_counter()
         after = peak_memory()
-        sizes = sorted(set(known.tolist()) & set(real.held_out.sizes.tolist()))
-        generated = generator.sample(
-            [size for size in sizes for _ in range(PER_SIZE * sets)], seed=root.child("quality")
-        )
+        if timed is not wanted:
+            generated = generator.sample(wanted, seed=root.child("quality"))
         found = structure_realism(generated, real.train, real.held_out, per_size=PER_SIZE)
     return {
         "dataset": name,
         "method": method,
-        "preset": preset,
+        "preset": options.preset,
         "seed": seed,
+        "sizes": sizes,
+        "timed": len(timed),
         "train": len(real.train),
         "held_out": len(real.held_out),
-        "sets": sets,
+        "sets": options.sets,
         "train_seconds": round(trained - begin, 2),
         "sample_seconds": round(sampled - trained, 2),
         "mib_before": round(before * 1024),
@@ -189,14 +204,15 @@ def quality_table(runs: list[dict[str, Any]]) -> str:
 
 def cost_table(runs: list[dict[str, Any]]) -> str:
     """Seconds and memory: mean over seeds, and their range."""
-    head = ["data set", "method", "training graphs", "training, s", f"{TIMED:,} graphs, s", "MiB before", "peak MiB"]
-    fields = ("train_seconds", "sample_seconds")
+    head = ["data set", "method", "training graphs", "training, s", "graphs", "generating, s", "MiB before", "peak MiB"]
     rows = [
         [
             name,
             method,
             f"{mean(run['train'] for run in chosen):,.0f}",
-            *(_span([run[field] for run in chosen], digits=1) for field in fields),
+            _span([run["train_seconds"] for run in chosen], digits=1),
+            f"{chosen[0].get('timed', TIMED):,}",
+            _span([run["sample_seconds"] for run in chosen], digits=1),
             *(f"{mean(run[field] for run in chosen):,.0f}" for field in ("mib_before", "mib")),
         ]
         for name, method, chosen in _grouped(runs)
