@@ -26,7 +26,7 @@ def _commands(preset: str) -> dict[str, Callable[..., Any]]:
     default = PRESETS[preset]
 
     def demo(out: Path = Path("runs/demo"), seed: int = 0, quiet: bool = False) -> None:
-        """Explain a model on the embedded data set `planted`: no download, a report in about a minute.
+        """Explain a model on the embedded data set `planted`: no download, a report in two minutes.
 
         Example: dignn demo --out runs/demo
 
@@ -58,7 +58,7 @@ def _commands(preset: str) -> dict[str, Callable[..., Any]]:
             config: settings.
             out: run folder; by default runs/NAME.
             seed: same seed, same result.
-            preset: settings to start from: fast or smoke.
+            preset: settings to start from: fast, paper or smoke.
             form: which of the two models of the data set is explained.
             download: fetch the data set if it is not on this machine.
             quiet: show only the result.
