@@ -14,7 +14,8 @@ from scipy.stats import chisquare
 from dignn.batch import GraphBatch
 from dignn.runtime.seeds import Seed
 from dignn.schema import Relation
-from dignn.structure.growth_orders import FAR, WALK, Actions, Grown, Sight, events_of, grow, moments_of, targets_of
+from dignn.structure.growth_events import FAR, WALK, Sight, events_of, moments_of, targets_of
+from dignn.structure.growth_orders import Actions, Grown, grow
 from dignn.structure.vocabulary import Vocabulary
 from dignn.validity import connected
 from strategies import PROPERTY, batch_of, batches, plain_schema

@@ -19,8 +19,9 @@ from dignn.runtime.progress import silent
 from dignn.runtime.seeds import Seed
 from dignn.sampling import Adjacency, forest_fire
 from dignn.schema import Relation
+from dignn.structure.growth_events import Moment, Sight, events_of, moments_of, targets_of
 from dignn.structure.growth_network import GrowthNetwork
-from dignn.structure.growth_orders import Actions, Moment, Sight, events_of, grow, moments_of, targets_of
+from dignn.structure.growth_orders import Actions, grow
 from dignn.structure.growth_sampling import Plan, sample_growth
 from dignn.structure.node_growth import NodeGrowth
 from dignn.structure.vocabulary import Vocabulary

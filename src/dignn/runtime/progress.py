@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
@@ -15,6 +16,24 @@ class Tick(Protocol):
 
 def silent(done: int, total: int) -> None:
     """A tick that nobody sees."""
+
+
+class Together:
+    """Progress of pieces that are finished by several threads, in any order.
+
+    Args:
+        tick: who is told.
+        total: what there is to do.
+    """
+
+    def __init__(self, tick: Tick, total: int) -> None:
+        self._tick, self._total, self._done = tick, total, 0
+        self._lock = threading.Lock()
+
+    def add(self, done: int) -> None:
+        with self._lock:
+            self._done += done
+            self._tick(self._done, self._total)
 
 
 class Progress:

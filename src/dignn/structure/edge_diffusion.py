@@ -8,7 +8,6 @@ configuration; the usual one has a small denoiser and one model for all sizes.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -20,7 +19,7 @@ from torch import Tensor
 from dignn.batch import GraphBatch
 from dignn.config import Config, EdgeDiffusionConfig
 from dignn.diffusion.training import train
-from dignn.runtime.progress import Tick
+from dignn.runtime.progress import Tick, Together
 from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import map_threads
 from dignn.schema import Schema
@@ -117,10 +116,12 @@ class EdgeDiffusion(StructureGenerator):
             limit = max(1, CHUNK_PAIRS // (size * (size + 1) // 2))
             for chosen in _cut(len(places), limit, None if guide is None else guide.group[places]):
                 chunks.append((size, places[chosen], known[chosen]))
-        lock, done = threading.Lock(), 0
+        if not chunks:
+            self._tell(Outcome())
+            return self._vocabulary.no_graphs()
+        together = Together(tick, len(sizes))
 
         def one(number: int) -> tuple[GraphBatch, Outcome]:
-            nonlocal done
             size, places, known = chunks[number]
             model = next(model for some, model in self._models.items() if size in some)
             generator = seed.child("chunk", number).torch()
@@ -129,16 +130,12 @@ class EdgeDiffusion(StructureGenerator):
                 liked: Callable[[GraphBatch], Tensor] = lambda graphs: guide.log_weight(graphs, places)  # noqa: E731
                 steer = steering(liked, guide.group[places], model, generator)
             graphs, outcome = draw_graphs(model, size, known, generator, steer)
-            with lock:
-                done += len(places)
-                tick(done, len(sizes))
+            together.add(len(places))
             return graphs.decode(self._vocabulary), outcome
 
-        made = map_threads(one, range(len(chunks)))
+        workers = None if guide is None else 1  # a model to explain need not be made for threads
+        made = map_threads(one, range(len(chunks)), workers)
         self._tell(sum((outcome for _, outcome in made), Outcome()))
-        if not made:
-            tick(0, 0)
-            return self._vocabulary.decode(torch.zeros(0, 0).long(), torch.zeros(0, 0, 0).long(), wanted)
         order = torch.cat([places for _, places, _ in chunks]).argsort()
         return GraphBatch.cat([graphs for graphs, _ in made])[order]
 

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dignn.structure.growth_orders import FAR, WALK, Actions, Moment, Sight
+from dignn.structure.growth_events import FAR, WALK, Moment, Sight
+from dignn.structure.growth_orders import Actions
 from dignn.structure.vocabulary import Vocabulary
 
 # Numbers of nodes or edges to come, and degrees, are told apart up to these.

@@ -10,12 +10,14 @@ import torch
 from torch import Tensor
 
 from dignn.batch import GraphBatch
-from dignn.runtime.progress import Tick
+from dignn.diffusion import draw, resample
+from dignn.runtime.progress import Tick, Together
 from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import map_threads
 from dignn.structure.base import Guide
+from dignn.structure.growth_events import LiveSight, Moment, Sight
 from dignn.structure.growth_network import GrowthNetwork
-from dignn.structure.growth_orders import Actions, LiveSight, Moment, Sight
+from dignn.structure.growth_orders import Actions
 from dignn.structure.vocabulary import Vocabulary
 
 # Graphs that grow together, with random numbers of their own: the result does not depend on how many cores there are.
@@ -76,27 +78,21 @@ def sample_growth(
     guide: Guide | None = None,
 ) -> tuple[GraphBatch, dict[str, Any]]:
     """Grows one graph for each size; returns them and how many lack edges that their plan asked for."""
+    if not len(sizes):
+        return words.no_graphs(), {"generated": 0, "short_of_edges": 0}
     drawn = plan.draw(sizes, seed.child("plan").torch())
-    chunks = torch.arange(len(sizes)).split(_CHUNK) if len(sizes) else ()
-    done = 0
+    together = Together(tick, len(sizes))
 
     def one(index: Tensor) -> _Growing:
-        nonlocal done
         growing = _Growing(network, words, actions, drawn, index, temperature, seed.child(int(index[0])).torch())
         with torch.inference_mode():
             growing.run(guide)
-        done += len(index)
-        tick(done, len(sizes))
+        together.add(len(index))
         return growing
 
-    grown = map_threads(one, chunks, workers=None if guide is None else 1)  # models need not be made for threads
+    workers = None if guide is None else 1  # a model to explain need not be made for threads
+    grown = map_threads(one, torch.arange(len(sizes)).split(_CHUNK), workers)
     graphs = [words.decode(growing.nodes, growing.live.edges.long(), growing.label) for growing in grown]
-    if not graphs:
-        tick(0, 0)
-        empty = torch.empty(0, 0, dtype=torch.long)
-        graphs = [
-            words.decode(empty, empty[:, :, None], empty[:, 0] if empty.size(1) else torch.empty(0, dtype=torch.long))
-        ]
     short = sum(int((growing.extra > 0).sum()) for growing in grown)
     return GraphBatch.cat(graphs), {"generated": len(sizes), "short_of_edges": short}
 
@@ -149,7 +145,7 @@ class _Growing:
         if not bool(keep.any()):
             return keep
         logits = logits.flatten(1).masked_fill(~admissible, -torch.inf)[keep]
-        choice = _draw((logits / self.temperature).softmax(1), self.generator)
+        choice = draw((logits / self.temperature).softmax(1), self.generator)
         node, action = choice // self.actions.count, choice % self.actions.count
         graph, joins = active[keep], action >= self.actions.attaches
         self.code[graph] = self.words.node_count + action
@@ -189,8 +185,6 @@ class _Growing:
 
     def _follow(self, guide: Guide, size: int) -> None:
         """Resamples graphs of each group by how much more the guide likes them now."""
-        from dignn.diffusion.guidance import resample
-
         here = ((self.sizes > size) & (size >= _GUIDED_FROM * self.sizes)).nonzero()[:, 0]
         if not len(here):
             return
@@ -203,8 +197,3 @@ class _Growing:
         state = [self.nodes, self.code, self.remaining, self.extra, self.label, self.liked, *self.memory]
         for values in [*state, self.live.distance, self.live.edges, self.live.closed]:
             values[here] = values[chosen].clone()
-
-
-def _draw(probability: Tensor, generator: torch.Generator) -> Tensor:
-    """(B,) one position of each row, never one of probability 0."""
-    return torch.multinomial(probability, 1, generator=generator)[:, 0]

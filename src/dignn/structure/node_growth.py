@@ -23,8 +23,9 @@ from dignn.runtime.progress import Tick
 from dignn.runtime.seeds import Seed
 from dignn.schema import Schema
 from dignn.structure.base import STRUCTURE_GENERATORS, Guide, StructureGenerator
+from dignn.structure.growth_events import Events, events_of, moments_of, targets_of
 from dignn.structure.growth_network import GrowthNetwork
-from dignn.structure.growth_orders import Actions, Events, events_of, grow, moments_of, targets_of
+from dignn.structure.growth_orders import Actions, grow
 from dignn.structure.growth_sampling import Plan, sample_growth
 from dignn.structure.vocabulary import Vocabulary
 from dignn.validity import connected

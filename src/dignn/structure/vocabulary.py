@@ -119,6 +119,11 @@ class Vocabulary:
             row=torch.full_like(nodes, PADDING),
         )
 
+    def no_graphs(self) -> GraphBatch:
+        """A batch without graphs."""
+        nothing = torch.zeros(0, 0, dtype=torch.long)
+        return self.decode(nothing, nothing[:, :, None], torch.zeros(0, dtype=torch.long))
+
     def to_json(self) -> str:
         return json.dumps({"schema": json.loads(self.schema.to_json()), "nodes": self.nodes, "edges": self.edges})
 
