@@ -33,6 +33,10 @@ test-slow: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.realism --methods bootstrap node-growth edge-diffusion random-trees rewired
+	$(BIN)/python -m benchmarks.realism --preset paper --datasets dblp --methods edge-diffusion --sizes 12 --sets 1 --seeds 0
+	$(BIN)/python -m benchmarks.realism --table
+	$(BIN)/python -m benchmarks.figures
 	$(BIN)/python benchmarks/gnn_accuracy.py --forms strong --seeds 10 11 12
 	$(BIN)/python benchmarks/gnn_accuracy.py --forms paper --seeds 0 1 2
 	$(BIN)/python benchmarks/gnn_accuracy.py --table

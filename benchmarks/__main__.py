@@ -109,8 +109,7 @@ def _pipeline(found: dict[str, Any]) -> list[str]:
     return [
         "## The whole way",
         "",
-        "Seconds per stage with 1,536 candidates, preset `fast` (structure by node growth, features from the "
-        "bootstrap control), seed 0, the "
+        "Seconds per stage with the control generators (bootstrap), which learn nothing, 1,536 candidates, seed 0, the "
         "strong models. Training of the explained model is not counted. "
         f"Peak memory over all sets {found['peak_memory_gib']} GiB; {_on(found)}.",
         "",

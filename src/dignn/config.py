@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from dignn.errors import DignnError
 from dignn.registry import Registry
 
 # Larger graphs are no explanations for people, and dense tensors of them do not fit in memory.
 MAX_NODES = 100
+
+Noise = Literal["absorbing", "marginal"]
+Denoiser = Literal["fast", "paper"]
+Sampler = Literal["posterior", "flow"]
+Grid = Literal["uniform", "quadratic"]
 
 
 @dataclass(frozen=True)
@@ -18,7 +24,7 @@ class TrainingConfig:
 
     Args:
         steps: gradient steps.
-        epochs: passes over the training graphs, instead of a number of steps.
+        epochs: as many steps as so many passes over the training graphs take, instead of a number of steps.
         learning_rate: of AdamW, after warm-up.
         warm_up: share of the steps in which the learning rate rises from zero.
         cosine: whether it falls to zero along half a cosine afterwards.
@@ -46,8 +52,8 @@ class TrainingConfig:
             _at_least(self, 1, "epochs")
         if not (0 <= self.ema < 1 and 0 <= self.warm_up < 1):
             raise DignnError(f"ema {self.ema} and warm_up {self.warm_up} must be at least 0 and below 1")
-        if self.learning_rate <= 0 or self.clip <= 0 or self.weight_decay < 0:
-            raise DignnError("learning_rate and clip must be above 0, and weight_decay not below it")
+        _positive(self, "learning_rate", "clip")
+        _positive(self, "weight_decay", zero=True)
 
     def steps_for(self, graphs: int, batch: int) -> int:
         """Gradient steps with batches of ``batch`` out of ``graphs``."""
@@ -59,7 +65,9 @@ class NodeGrowthConfig:
     """Settings of the structure generator ``node-growth``.
 
     Args:
-        width, layers, heads: of the transformer.
+        width: of the transformer's hidden values.
+        layers: of the transformer.
+        heads: of its attention.
         events_per_batch: nodes and edges of the growths in a batch.
         temperature: of every decision; below 1 more typical and less diverse.
         training: how the network is trained.
@@ -75,8 +83,7 @@ class NodeGrowthConfig:
     def __post_init__(self) -> None:
         _at_least(self, 1, "width", "layers", "heads", "events_per_batch")
         _divides(self.heads, self.width)
-        if self.temperature <= 0:
-            raise DignnError(f"temperature is {self.temperature}; it must be above 0")
+        _positive(self, "temperature")
 
 
 @dataclass(frozen=True)
@@ -89,30 +96,34 @@ class EdgeDiffusionConfig:
         denoiser: a small network made for CPUs, or the paper's graph transformer.
         one_model_per_size: as in the paper; otherwise one model learns all sizes.
         batch: graphs in a batch; all of one size.
-        edge_weight: weight of an edge's cross-entropy beside a node's.
-        sampler: reverse chain of the paper (posterior), or the rate of discrete flow matching.
-        sampler_steps: steps of the sampler; fewer than the paper's 500 are strides over the same process.
-        grid: how the steps are spread: uniform, or more of them near the end (quadratic).
-        constraints: whether forbidden edges are masked and disconnected graphs drawn again.
+        edge_weight: weight of an edge's cross-entropy beside a node's (marginal noise).
+        sampler: reverse chain of the paper (posterior), or the rate of discrete flow matching (marginal noise).
+        sampler_steps: steps of the sampler; fewer than the paper's 500 are strides over the same process. With
+            absorbing noise, the most steps: one edge in each, more where there are more edges.
+        grid: how the steps are spread: uniform, or more of them near the end (quadratic); marginal noise.
+        constraints: whether forbidden edges are masked (absorbing noise never makes any) and disconnected graphs drawn
+            again.
         restarts: how often a disconnected graph is noised to the middle and denoised again before it is drawn anew.
         training: how the network is trained.
     """
 
-    noise: Literal["absorbing", "marginal"] = "absorbing"
-    denoiser: Literal["fast", "paper"] = "fast"
+    noise: Noise = "absorbing"
+    denoiser: Denoiser = "fast"
     one_model_per_size: bool = False
     batch: int = 32
     edge_weight: float = 5.0
-    sampler: Literal["posterior", "flow"] = "flow"
+    sampler: Sampler = "flow"
     sampler_steps: int = 50
-    grid: Literal["uniform", "quadratic"] = "quadratic"
+    grid: Grid = "quadratic"
     constraints: bool = True
     restarts: int = 4
     training: TrainingConfig = field(default_factory=lambda: TrainingConfig(steps=1500))
 
     def __post_init__(self) -> None:
         _at_least(self, 1, "batch", "sampler_steps")
-        _at_least(self, 0, "restarts", "edge_weight")
+        _at_least(self, 0, "restarts")
+        _positive(self, "edge_weight", zero=True)
+        _one_of(self, noise=Noise, denoiser=Denoiser, sampler=Sampler, grid=Grid)
 
 
 @dataclass(frozen=True)
@@ -143,7 +154,7 @@ class Config:
 
     def __post_init__(self) -> None:
         _at_least(self, 1, "subgraphs_per_size", "candidates", "top_k")
-        _at_least(self, 0, "guidance")
+        _positive(self, "guidance", zero=True)
         if self.subgraphs_per_size < 5:
             raise DignnError("subgraphs_per_size must be at least 5, because one in five is held out for measuring")
         if self.sizes is not None and (not self.sizes or min(self.sizes) < 1 or max(self.sizes) > MAX_NODES):
@@ -151,9 +162,26 @@ class Config:
 
 
 def _at_least(config: object, least: int, *names: str) -> None:
+    """Whole numbers."""
     for name in names:
-        if getattr(config, name) < least:
-            raise DignnError(f"{name} is {getattr(config, name)}; it must be at least {least}")
+        value = getattr(config, name)
+        if not isinstance(value, int) or value < least:
+            raise DignnError(f"{name} is {value}; it must be a whole number, at least {least}")
+
+
+def _positive(config: object, *names: str, zero: bool = False) -> None:
+    """Numbers above 0, or not below it."""
+    for name in names:
+        value = getattr(config, name)
+        if not (0 < value < math.inf or (zero and value == 0)):
+            raise DignnError(f"{name} is {value}; it must be {'0 or ' if zero else ''}a number above 0")
+
+
+def _one_of(config: object, **options: object) -> None:
+    for name, choice in options.items():
+        known = get_args(choice)
+        if getattr(config, name) not in known:
+            raise DignnError(f"{name} is {getattr(config, name)!r}; choose from {', '.join(known)}")
 
 
 def _divides(heads: int, width: int) -> None:

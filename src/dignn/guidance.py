@@ -21,7 +21,7 @@ class ClassGuide:
     Follows :class:`dignn.structure.base.Guide`. A model needs features, so unfinished structures get some.
 
     Args:
-        sizes: the requested sizes, equal ones side by side.
+        sizes: the requested sizes.
         adapter: asks the explained model.
         fill: from structures and a seed to graphs with features.
         strength: factor of the probability in the logarithm of the weight.
@@ -41,8 +41,7 @@ class ClassGuide:
         seed: Seed,
     ) -> None:
         self._adapter, self._fill, self._strength, self._seed = adapter, fill, strength, seed
-        self.group = _groups(sizes)
-        self.wanted = self.group % adapter.schema.num_classes
+        self.group, self.wanted = _groups(sizes, adapter.schema.num_classes)
 
     def log_weight(self, graphs: GraphBatch, index: Tensor) -> Tensor:
         """(b,) strength times the best probability of the wanted class on any target node; 0 where there is none."""
@@ -53,12 +52,13 @@ class ClassGuide:
         return self._strength * best
 
 
-def _groups(sizes: Sequence[int]) -> Tensor:
-    """Runs of equal sizes, cut into pieces of :data:`GROUP`."""
-    group: list[int] = []
-    run = 0
-    for number, size in enumerate(sizes):
-        fresh = number == 0 or size != sizes[number - 1]
-        run = 0 if fresh else run + 1
-        group.append((group[-1] if group else -1) + (1 if run % GROUP == 0 else 0))
-    return torch.tensor(group, dtype=torch.long)
+def _groups(sizes: Sequence[int], classes: int) -> tuple[Tensor, Tensor]:
+    """(B,) groups of one size each, and (B,) the class of each group; every size serves all classes if it can."""
+    group, wanted = torch.zeros(len(sizes), dtype=torch.long), torch.zeros(len(sizes), dtype=torch.long)
+    groups = served = 0
+    for size in dict.fromkeys(sizes):
+        places = torch.tensor([place for place, other in enumerate(sizes) if other == size])
+        for piece in places.split(min(GROUP, -(-len(places) // classes))):
+            group[piece], wanted[piece] = groups, served % classes
+            groups, served = groups + 1, served + 1
+    return group, wanted

@@ -107,6 +107,13 @@ def test_a_loss_that_is_no_number_says_what_to_do() -> None:
         train(model, lambda step: [lambda: part(model, slice(None)) * torch.nan], None, TrainingConfig(), steps=9)
 
 
+def test_a_validation_loss_that_is_no_number_is_refused_too() -> None:
+    model = network()
+    config = TrainingConfig(validate_every=3)
+    with pytest.raises(DignnError, match="The loss became nan at step 3 of 9"):
+        train(model, lambda step: [lambda: part(model, slice(None))], lambda: float("nan"), config, steps=9)
+
+
 def test_epochs_are_passes_over_the_graphs() -> None:
     assert TrainingConfig(steps=7).steps_for(100, 30) == 7
     assert TrainingConfig(epochs=3).steps_for(100, 30) == 12

@@ -119,7 +119,7 @@ def test_the_latest_node_that_lacks_an_edge_comes_next_and_further_edges_come_fi
     turn = torch.full((1, 4, 4), -1)
     turn[0, 0, 1] = turn[0, 1, 2] = turn[0, 2, 3] = 0
     turn[0, 0, 2] = 1
-    events = events_of(Grown(nodes, edges, torch.tensor([[0, 0, 1, 2]]), turn, graph.graph_label), words, actions)
+    events = events_of(Grown(nodes, edges, turn, graph.graph_label), words, actions)
     attach, join = 0, 1
     assert (actions.attaches, actions.count) == (1, 2)
     assert events.node.tolist() == [[0, 1, 2, 2, 3]]

@@ -82,11 +82,7 @@ def train(
         for group in optimizer.param_groups:
             group["lr"] = config.learning_rate * _rate(step, steps, config)
         loss = _gradients(parameters, shards(step))
-        if not math.isfinite(loss):
-            raise DignnError(
-                f"The loss became {loss} at step {step + 1} of {steps}; choose a learning rate below "
-                f"{config.learning_rate:g}"
-            )
+        _refuse_no_number(loss, step + 1, steps, config)
         torch.nn.utils.clip_grad_norm_(parameters, config.clip)
         optimizer.step()
         step += 1
@@ -100,6 +96,7 @@ def train(
             best, best_step = average, step
         elif step % config.validate_every == 0 or step == steps:
             found = _validate(network, parameters, average, validate)
+            _refuse_no_number(found, step, steps, config)
             curves["validation"].append([step, _rounded(found)])
             if found < best_loss:
                 best, best_step, best_loss = [a.clone() for a in average], step, found
@@ -109,6 +106,13 @@ def train(
         torch._foreach_copy_(parameters, best)
     network.eval()
     return TrainingReport(step, best_step, step < steps, sum(p.numel() for p in parameters), curves)
+
+
+def _refuse_no_number(loss: float, step: int, steps: int, config: TrainingConfig) -> None:
+    if not math.isfinite(loss):
+        raise DignnError(
+            f"The loss became {loss} at step {step} of {steps}; choose a learning rate below {config.learning_rate:g}"
+        )
 
 
 def _gradients(parameters: list[Tensor], shards: Sequence[Callable[[], Tensor]]) -> float:

@@ -30,6 +30,8 @@ LEAST_HELD_OUT = 20
 MOST_TIMES = 4
 # Below this an MMD is 0 but for rounding.
 _ZERO = 1e-12
+# A floor below this share of the noise of n and m graphs of which no two are alike is 0, or as good as 0 by chance.
+_CHANCE = 0.005
 
 # The kernels; node tokens and typed edges are histograms with a fixed position for everything that occurs.
 STRUCTURE_METRICS: dict[str, Metric] = {
@@ -50,9 +52,9 @@ class StructureRealism:
         value: squared MMD by metric, mean over the groups of sizes.
         floor: the same of as many training graphs of the same sizes.
         left_out: metrics that are 0 for generated and real graphs alike (clustering where there are no triangles).
-        above_zero_floor: metrics whose floor is 0 and whose value is not. No ratio does them justice; they count as
-            1 + value / (1/n + 1/m), as if value and floor both had the noise of n and m graphs of which no two are
-            alike. That is the most there can be, so they count mildly, and never in the generator's favour.
+        above_zero_floor: metrics whose floor is 0 (or, by chance, below .005 of the noise 1/n + 1/m) and whose value is
+            not. No ratio does them justice; they count as 1 + value / (1/n + 1/m), as if value and floor both had the
+            noise of n and m graphs of which no two are alike. That is the most there can be, so they count mildly, and never in the generator's favour.
         groups: the sizes that were compared together.
         compared: graphs compared at once in each group, generated and training alike.
         held_out: graphs of each group that they were compared with.
@@ -111,7 +113,7 @@ def structure_realism(
     tokens = Tokens([train, held_out, generated])
     value, floor = _mean_mmd(tokens, groups)
     noise = mean(1.0 / group.count + 1.0 / len(group.held_out) for group in groups)
-    zero = [name for name in STRUCTURE_METRICS if floor[name] < _ZERO]
+    zero = [name for name in STRUCTURE_METRICS if floor[name] < _CHANCE * noise]
     left_out = tuple(name for name in zero if value[name] < _ZERO)
     ratios = [
         1.0 + value[name] / noise if name in zero else value[name] / floor[name]

@@ -66,9 +66,9 @@ class Run:
         found = read_json(self.folder / CONFIG)
         for key in [*identity, *(set(found) - set(identity) - set(self._note))]:
             if found.get(key) != identity.get(key):
+                name, there, here = _difference(key, found.get(key), identity.get(key))
                 raise RunFolderError(
-                    f"{self.folder} is a run with {key} {found.get(key)!r}, not {identity.get(key)!r}; "
-                    "choose another folder or delete it"
+                    f"{self.folder} is a run with {name} {there!r}, not {here!r}; choose another folder or delete it"
                 )
         if (self.folder / TIMINGS).exists():
             self._kept = {key: float(value) for key, value in read_json(self.folder / TIMINGS, *STAGES, WALL).items()}
@@ -124,6 +124,14 @@ class Run:
         if self.folder is not None and self._made_something:
             write_json(self.folder / TIMINGS, timings)
         return timings
+
+
+def _difference(name: str, one: Any, other: Any) -> tuple[str, Any, Any]:
+    """The first setting in which two values differ, as a name with dots, and its two values."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        key = next(key for key in [*one, *other] if one.get(key) != other.get(key))
+        return _difference(f"{name}.{key}", one.get(key), other.get(key))
+    return name, one, other
 
 
 def check_folder(folder: Path) -> None:

@@ -49,5 +49,5 @@ def map_threads(function: Callable[[Item], Result], items: Sequence[Item], worke
         with torch.set_grad_enabled(gradients):
             return function(item)
 
-    with ThreadPoolExecutor(workers, initializer=lambda: torch.set_num_threads(1)) as pool:
+    with single_thread(), ThreadPoolExecutor(workers, initializer=lambda: torch.set_num_threads(1)) as pool:
         return list(pool.map(one, items))

@@ -17,6 +17,7 @@ from dignn.registry import Registry
 from dignn.runtime.files import load_tensors, save_tensors
 from dignn.runtime.progress import Tick, silent
 from dignn.runtime.seeds import Seed
+from dignn.runtime.threads import single_thread
 from dignn.schema import Schema
 
 _FORMAT = "dignn.StructureGenerator.1"
@@ -63,7 +64,8 @@ class StructureGenerator(ABC):
         if not len(graphs):
             raise DignnError("There are no training graphs; sample some first")
         self.report, self._sizes = {}, frozenset()
-        learned = self._fit(graphs.without_features(), seed, tick)
+        with single_thread():  # so that the same seed gives the same bits
+            learned = self._fit(graphs.without_features(), seed, tick)
         self._sizes = frozenset(learned.sizes.tolist())
         return self
 
@@ -83,7 +85,8 @@ class StructureGenerator(ABC):
         for size in sizes:
             if size not in self._sizes:
                 raise DignnError(f"No training graph has {size} nodes; their sizes are {sorted(self._sizes)}")
-        return self._sample(list(sizes), seed, tick, guide)
+        with single_thread():
+            return self._sample(list(sizes), seed, tick, guide)
 
     def save(self, path: Path | str) -> None:
         """Writes what was learned to a safetensors file."""
@@ -94,14 +97,17 @@ class StructureGenerator(ABC):
     def load(self, path: Path | str, schema: Schema) -> Self:
         """Takes up what a generator of the same settings wrote with :meth:`save`, and returns itself."""
         tensors, metadata = load_tensors(path, _FORMAT)
-        if metadata["generator"] != self.name:
-            raise RunFolderError(f"{path} was written by '{metadata['generator']}', not '{self.name}'; delete it")
-        settings = json.loads(metadata["metadata"])
+        if metadata.get("generator") != self.name:
+            raise RunFolderError(f"{path} was written by '{metadata.get('generator')}', not '{self.name}'; delete it")
+        if any(not bool(value.isfinite().all()) for value in tensors.values()):
+            raise RunFolderError(f"{path} is damaged (it holds values that are no numbers); delete it and run again")
         try:
+            settings = json.loads(metadata["metadata"])
             self._restore(tensors, settings, schema)
-        except (KeyError, RuntimeError) as error:
-            raise RunFolderError(f"{path} does not fit these settings ({error}); delete it and run again") from error
-        self.report, self._sizes = settings["report"], frozenset(settings["sizes"])
+            self.report, self._sizes = settings["report"], frozenset(settings["sizes"])
+        except (KeyError, TypeError, ValueError, RuntimeError, IndexError) as error:
+            why = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise RunFolderError(f"{path} does not fit these settings ({why}); delete it and run again") from error
         return self
 
     # -- what a method provides -----------------------------------------------------------------------

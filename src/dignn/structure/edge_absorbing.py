@@ -74,6 +74,8 @@ class AbsorbingProcess(EdgeProcess):
         steps = -(-int(self._lacking(graphs).max()) // each)
         for number in range(1, steps + 1):
             left = self._lacking(graphs).nonzero().flatten()
+            if not len(left):  # guidance may leave complete graphs only
+                break
             pairs = graphs.pairs.index_copy(0, left, self._add(graphs[left], each, generator))
             graphs = Tokens(graphs.nodes, pairs, graphs.known)
             chosen = None if steer is None else steer(number / steps, partial(self._finish, graphs, generator))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -19,6 +18,7 @@ from torch import Tensor
 from dignn.batch import GraphBatch
 from dignn.config import Config, EdgeDiffusionConfig
 from dignn.diffusion.training import train
+from dignn.errors import DignnError
 from dignn.runtime.progress import Tick, Together
 from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import map_threads
@@ -65,6 +65,8 @@ class EdgeDiffusion(StructureGenerator):
 
     def _fit(self, graphs: GraphBatch, seed: Seed, tick: Tick) -> GraphBatch:
         graphs = graphs[graphs.sizes > 0]
+        if not len(graphs):
+            raise DignnError("The training graphs have no nodes; give graphs that have some")
         self._vocabulary = Vocabulary.of(graphs)
         tokens = Tokens.by_size(graphs, self._vocabulary)
         self._known = {size: self._makeable(some) for size, some in tokens.items()}
@@ -93,7 +95,12 @@ class EdgeDiffusion(StructureGenerator):
     def _makeable(self, graphs: Tokens) -> Tensor:
         """What is known of the training graphs; of connected ones only, if only such graphs are to be made."""
         whole = graphs.components()[1] == 1
-        return graphs.known[whole] if self.config.constraints and bool(whole.any()) else graphs.known
+        if self.config.constraints and not bool(whole.any()):
+            raise DignnError(
+                f"No training graph of {graphs.size} nodes is connected, so connected ones cannot be learned; "
+                "set constraints to False or give other graphs"
+            )
+        return graphs.known[whole] if self.config.constraints else graphs.known
 
     def _new_model(self, sizes: tuple[int, ...], seed: Seed) -> EdgeProcess:
         process = AbsorbingProcess if self.config.noise == "absorbing" else MarginalProcess
@@ -171,7 +178,7 @@ class EdgeDiffusion(StructureGenerator):
         return tensors, {"vocabulary": self._vocabulary.to_json()}
 
     def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any], schema: Schema) -> None:
-        self._vocabulary = replace(Vocabulary.from_json(settings["vocabulary"]), schema=schema)
+        self._vocabulary = Vocabulary.from_json(settings["vocabulary"], schema)
         self._known = {size: tensors[f"known.{size}"] for size in settings["sizes"]}
         self._models = {}
         for sizes in self._parts(settings["sizes"]):

@@ -87,33 +87,10 @@ def spectral_features(adjacency: Tensor, values: int = 5, vectors: int = 2) -> t
     return node.to(adjacency.dtype), graph.to(adjacency.dtype)
 
 
-def random_walk(adjacency: Tensor, steps: int) -> Tensor:
-    """Probabilities of walks of length 1 to ``steps`` from i to j: powers of D^-1 A.  (B, N, N, steps)
-
-    A node without neighbours has no walks: its row is 0.
-    """
-    return _powers(adjacency / adjacency.sum(2, keepdim=True).clamp(min=1), steps)
-
-
 def symmetric_walk(adjacency: Tensor, steps: int) -> Tensor:
     """Powers 1 to ``steps`` of D^-1/2 A D^-1/2, which are symmetric in i and j.  (B, N, N, steps)"""
     scale = adjacency.sum(2).clamp(min=1).rsqrt()
     return _powers(adjacency * scale[:, :, None] * scale[:, None, :], steps)
-
-
-def distances(adjacency: Tensor, limit: int) -> Tensor:
-    """Lengths of shortest paths.  (B, N, N) long
-
-    0 to ``limit`` where the path is that long, ``limit`` + 1 where it is longer, ``limit`` + 2 where there is none.
-    """
-    near = torch.eye(adjacency.size(1), dtype=adjacency.dtype).expand_as(adjacency)
-    step = adjacency + near
-    length = torch.zeros_like(adjacency)
-    for _ in range(limit + 1):
-        length += near == 0  # one more for each radius that does not reach j
-        near = (near @ step).clamp_(max=1)
-    same, _, _ = components(adjacency)
-    return length.long() + ~same
 
 
 def components(adjacency: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -212,6 +212,10 @@ class Moment:
     sight: Sight
     remaining: Tensor
     extra: Tensor
+
+    def reopened(self) -> Moment:
+        """The same with no node complete."""
+        return replace(self, sight=replace(self.sight, closed=torch.zeros_like(self.sight.closed)))
 
     def admissible(self, actions: Actions) -> Tensor:
         """(B, Q, n, actions) what may come next, at which item."""

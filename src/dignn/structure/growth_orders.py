@@ -61,14 +61,12 @@ class Grown:
     Args:
         nodes: (B, N) node tokens, -1 on padding.
         edges: (B, N, N) edge tokens.
-        by: (B, N) the node by which each came; 0 for the first.
         turn: (B, N, N) for i < k with an edge: 0 for the edge by which k came, then 1, 2, ...; -1 elsewhere.
         label: (B,) class of the graph, -1 where there is none.
     """
 
     nodes: Tensor
     edges: Tensor
-    by: Tensor
     turn: Tensor
     label: Tensor
 
@@ -108,7 +106,7 @@ def grow(nodes: Tensor, edges: Tensor, label: Tensor, generator: torch.Generator
     key = torch.rand(count, size, size, generator=generator) + 1
     key.scatter_(1, by[:, None, :], 0.0)
     turn = key.masked_fill(~earlier, torch.inf).argsort(1).argsort(1)
-    return Grown(nodes, edges, by, turn.where(earlier, -1), label)
+    return Grown(nodes, edges, turn.where(earlier, -1), label)
 
 
 def _uniform(options: Tensor, generator: torch.Generator) -> Tensor:

@@ -77,15 +77,19 @@ def sample_growth(
     tick: Tick,
     guide: Guide | None = None,
 ) -> tuple[GraphBatch, dict[str, Any]]:
-    """Grows one graph for each size; returns them and how many lack edges that their plan asked for."""
+    """Grows one graph for each size.
+
+    Returns the graphs, and how many of them lack edges that their plan asked for (``short_of_edges``) or had to give an
+    edge to a node that was complete, because nothing else could take what was still to come (``reopened``).
+    """
     if not len(sizes):
-        return words.no_graphs(), {"generated": 0, "short_of_edges": 0}
+        return words.no_graphs(), {"graphs": 0}
     drawn = plan.draw(sizes, seed.child("plan").torch())
     together = Together(tick, len(sizes))
 
     def one(index: Tensor) -> _Growing:
         growing = _Growing(network, words, actions, drawn, index, temperature, seed.child(int(index[0])).torch())
-        with torch.inference_mode():
+        with torch.no_grad():
             growing.run(guide)
         together.add(len(index))
         return growing
@@ -93,8 +97,11 @@ def sample_growth(
     workers = None if guide is None else 1  # a model to explain need not be made for threads
     grown = map_threads(one, torch.arange(len(sizes)).split(_CHUNK), workers)
     graphs = [words.decode(growing.nodes, growing.live.edges.long(), growing.label) for growing in grown]
-    short = sum(int((growing.extra > 0).sum()) for growing in grown)
-    return GraphBatch.cat(graphs), {"generated": len(sizes), "short_of_edges": short}
+    return GraphBatch.cat(graphs), {
+        "graphs": len(sizes),
+        "short_of_edges": sum(int((growing.extra > 0).sum()) for growing in grown),
+        "reopened": sum(int(growing.reopened.sum()) for growing in grown),
+    }
 
 
 class _Growing:
@@ -121,6 +128,7 @@ class _Growing:
         self.live = LiveSight.start(len(index), most)
         self.memory = network.blank(len(index), most)
         self.liked = torch.zeros(len(index))
+        self.reopened = torch.zeros(len(index), dtype=torch.bool)
 
     def run(self, guide: Guide | None) -> None:
         first = torch.multinomial(self.remaining.float(), 1, generator=self.generator)
@@ -141,6 +149,10 @@ class _Growing:
         for part, values in zip(self.memory, kept, strict=True):
             part[active, newest] = values[:, newest]
         admissible = moment.admissible(self.actions)[:, 0].flatten(1)
+        stuck = ~admissible.any(1) & (self.remaining[active].sum(1) > 0)
+        if bool(stuck.any()):  # what is to come fits complete nodes only: they take one more edge
+            admissible[stuck] = moment.reopened().admissible(self.actions)[stuck, 0].flatten(1)
+            self.reopened[active[stuck]] = True
         keep = admissible.any(1)  # a graph is finished when it is complete or its edges find no place
         if not bool(keep.any()):
             return keep
@@ -194,6 +206,7 @@ class _Growing:
         liked = guide.log_weight(graphs, self.index[here])
         chosen = here[resample(liked - self.liked[here], guide.group[self.index[here]], self.generator)]
         self.liked[here] = liked
-        state = [self.nodes, self.code, self.remaining, self.extra, self.label, self.liked, *self.memory]
+        state = [self.nodes, self.code, self.remaining, self.extra, self.label, self.liked, self.reopened]
+        state += self.memory
         for values in [*state, self.live.distance, self.live.edges, self.live.closed]:
             values[here] = values[chosen].clone()

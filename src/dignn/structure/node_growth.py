@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import torch
@@ -135,7 +135,7 @@ class NodeGrowth(StructureGenerator):
         return weights | self._plan.tensors(), {"vocabulary": self._words.to_json()}
 
     def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any], schema: Schema) -> None:
-        self._words = replace(Vocabulary.from_json(settings["vocabulary"]), schema=schema)
+        self._words = Vocabulary.from_json(settings["vocabulary"], schema)
         self._plan = Plan.from_tensors(tensors)
         self._build(schema, Seed(0))
         weights = {

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from dignn.batch import PADDING, GraphBatch
+from dignn.errors import SchemaError
 from dignn.schema import Schema
 
 log = logging.getLogger(__name__)
@@ -128,8 +129,11 @@ class Vocabulary:
         return json.dumps({"schema": json.loads(self.schema.to_json()), "nodes": self.nodes, "edges": self.edges})
 
     @classmethod
-    def from_json(cls, text: str) -> Vocabulary:
+    def from_json(cls, text: str, schema: Schema | None = None) -> Vocabulary:
+        """What :meth:`to_json` wrote. Raises if it is of another schema than ``schema``."""
         raw: dict[str, Any] = json.loads(text)
+        if schema is not None and raw["schema"] != json.loads(schema.to_json()):
+            raise SchemaError("it is of another schema")
         nodes, edges = (tuple((int(a), int(b)) for a, b in raw[name]) for name in ("nodes", "edges"))
         return cls(Schema.from_json(json.dumps(raw["schema"])), nodes, edges)
 
