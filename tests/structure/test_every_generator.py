@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from dignn.batch import GraphBatch
+from dignn.config import PRESETS
 from dignn.data import load
 from dignn.errors import DignnError
 from dignn.runtime.progress import silent
@@ -25,7 +26,7 @@ def graphs() -> GraphBatch:
 
 
 def sample(name: str, graphs: GraphBatch, seed: int = 0) -> GraphBatch:
-    generator = STRUCTURE_GENERATORS[name]().fit(graphs, seed=Seed(0).child("fit"), tick=silent)
+    generator = STRUCTURE_GENERATORS[name].build(PRESETS["smoke"]).fit(graphs, seed=Seed(0).child("fit"), tick=silent)
     return generator.sample(SIZES, seed=Seed(seed).child("sample"), tick=silent)
 
 
@@ -55,22 +56,22 @@ def test_same_seed_same_bits_other_seed_other_graphs(name: str, graphs: GraphBat
 
 def test_progress_ends_at_its_total(name: str, graphs: GraphBatch) -> None:
     ticks: list[tuple[int, int]] = []
-    generator = STRUCTURE_GENERATORS[name]().fit(graphs, seed=Seed(0), tick=silent)
+    generator = STRUCTURE_GENERATORS[name].build(PRESETS["smoke"]).fit(graphs, seed=Seed(0), tick=silent)
     generator.sample(SIZES, seed=Seed(0), tick=lambda done, total: ticks.append((done, total)))
     assert ticks[-1][0] == ticks[-1][1]
 
 
 def test_sampling_before_fitting_says_so(name: str, graphs: GraphBatch) -> None:
     with pytest.raises(DignnError, match="call fit first"):
-        STRUCTURE_GENERATORS[name]().sample(SIZES, seed=Seed(0), tick=silent)
+        STRUCTURE_GENERATORS[name].build(PRESETS["smoke"]).sample(SIZES, seed=Seed(0), tick=silent)
 
 
 def test_nothing_to_learn_from_says_so(name: str, graphs: GraphBatch) -> None:
     with pytest.raises(DignnError, match="no training graphs"):
-        STRUCTURE_GENERATORS[name]().fit(graphs[:0], seed=Seed(0), tick=silent)
+        STRUCTURE_GENERATORS[name].build(PRESETS["smoke"]).fit(graphs[:0], seed=Seed(0), tick=silent)
 
 
 def test_a_size_beyond_the_training_graphs_is_refused(name: str, graphs: GraphBatch) -> None:
-    generator = STRUCTURE_GENERATORS[name]().fit(graphs, seed=Seed(0), tick=silent)
+    generator = STRUCTURE_GENERATORS[name].build(PRESETS["smoke"]).fit(graphs, seed=Seed(0), tick=silent)
     with pytest.raises(DignnError, match="No training graph has 50 nodes"):
         generator.sample([50], seed=Seed(0), tick=silent)

@@ -54,7 +54,8 @@ class StructureRealism:
         left_out: metrics that are 0 for generated and real graphs alike (clustering where there are no triangles).
         above_zero_floor: metrics whose floor is 0 (or, by chance, below .005 of the noise 1/n + 1/m) and whose value is
             not. No ratio does them justice; they count as 1 + value / (1/n + 1/m), as if value and floor both had the
-            noise of n and m graphs of which no two are alike. That is the most there can be, so they count mildly, and never in the generator's favour.
+            noise of n and m graphs of which no two are alike. That is the most there can be, so they count mildly, and
+            never in the generator's favour.
         groups: the sizes that were compared together.
         compared: graphs compared at once in each group, generated and training alike.
         held_out: graphs of each group that they were compared with.
