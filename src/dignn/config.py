@@ -165,8 +165,10 @@ def _at_least(config: object, least: int, *names: str) -> None:
     """Whole numbers."""
     for name in names:
         value = getattr(config, name)
-        if not isinstance(value, int) or value < least:
-            raise DignnError(f"{name} is {value}; it must be a whole number, at least {least}")
+        if not isinstance(value, int):
+            raise DignnError(f"{name} is {value}; it must be a whole number")
+        if value < least:
+            raise DignnError(f"{name} is {value}; it must be at least {least}")
 
 
 def _positive(config: object, *names: str, zero: bool = False) -> None:

@@ -17,7 +17,7 @@ from torch import Tensor
 from dignn.batch import GraphBatch
 from dignn.config import EdgeDiffusionConfig, TrainingConfig
 from dignn.data import load
-from dignn.errors import RunFolderError
+from dignn.errors import DignnError, RunFolderError
 from dignn.isomorphism import fingerprints
 from dignn.runtime import threads
 from dignn.runtime.seeds import Seed
@@ -275,13 +275,24 @@ def test_graphs_that_fall_apart_go_back_to_the_middle_and_then_to_the_start() ->
     assert bool(check_validity(drawn.decode(made.vocabulary)).connected.all())
 
 
-def test_hopeless_graphs_are_left_and_told(caplog: pytest.LogCaptureFixture) -> None:
-    """Where no training graph is connected, none can be made; the yield says so."""
-    apart = batch_of(PLAIN, [0] * 4, {(0, 1): 1, (2, 3): 1})
-    made = EdgeDiffusion(replace(QUICK, restarts=1)).fit(GraphBatch.cat([apart] * 12), seed=Seed(0))
+def test_where_no_training_graph_is_connected_none_can_be_asked_for() -> None:
+    graphs = GraphBatch.cat([batch_of(PLAIN, [0] * 4, {(0, 1): 1, (2, 3): 1})] * 12)
+    with pytest.raises(DignnError, match="No training graph of 4 nodes is connected, .* set constraints to False"):
+        EdgeDiffusion(QUICK).fit(graphs, seed=Seed(0))
+    made = EdgeDiffusion(replace(QUICK, constraints=False)).fit(graphs, seed=Seed(0))
     assert len(made.sample([4] * 5, seed=Seed(0))) == 5
     assert made.report["sampling"]["yield"] == 0
-    assert "5 of 5 generated graphs are still not connected" in caplog.text
+
+
+def test_graphs_that_stay_disconnected_are_left_and_told(
+    planted: GraphBatch, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dignn.structure.edge_sampling.FRESH", 0)
+    untrained = replace(QUICK, noise="marginal", restarts=0, training=TrainingConfig(steps=1))
+    made = EdgeDiffusion(untrained).fit(planted, seed=Seed(0))
+    assert len(made.sample([10] * 20, seed=Seed(0))) == 20
+    assert made.report["sampling"]["yield"] < 1
+    assert "of 20 generated graphs are still not connected after all attempts; train longer" in caplog.text
 
 
 def test_disconnected_training_graphs_do_not_ask_for_disconnected_graphs() -> None:
