@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.measure import machine
 
-PARTS = ("sampling", "scoring", "denoisers", "pipeline")
+PARTS = ("sampling", "scoring", "denoisers", "guidance", "pipeline")
 FOLDER = Path("docs/benchmarks")
 PAGE = Path("docs/benchmarks.md")
 
@@ -47,7 +47,13 @@ def page() -> str:
         "The accuracy of the explained models is in [models.md](models.md), the realism of generated structure and "
         "what it costs in [realism.md](realism.md).",
     ]
-    sections = {"sampling": _sampling, "scoring": _scoring, "denoisers": _denoisers, "pipeline": _pipeline}
+    sections = {
+        "sampling": _sampling,
+        "scoring": _scoring,
+        "denoisers": _denoisers,
+        "guidance": _guidance,
+        "pipeline": _pipeline,
+    }
     for name, section in sections.items():
         path = FOLDER / f"{name}.json"
         if path.exists():
@@ -96,6 +102,28 @@ def _denoisers(found: dict[str, Any]) -> list[str]:
         f"torch thread: **{1000 * found['fast_seconds']:.0f} ms** with the fast denoiser ({found['fast_parameters']:,} "
         f"parameters), {1000 * found['paper_seconds']:.0f} ms with the paper's graph transformer "
         f"({found['paper_parameters']:,}): {found['ratio']} times as long (target: at least 8); {_on(found)}.",
+    ]
+
+
+def _guidance(found: dict[str, Any]) -> list[str]:
+    rows = [
+        f"| {strength} | "
+        + " | ".join(f"{best:.3f}, {top:.3f}" for best, top in zip(value["best"], value["top_50"], strict=True))
+        + f" | {value['ratio']:.2f} | {value['unique']:.2f} |"
+        for strength, value in found.items()
+        if isinstance(value, dict) and "top_50" in value
+    ]
+    return [
+        "## Guidance",
+        "",
+        f"Probabilities that the {found['form']} form of the model of `{found['dataset']}` gives to 1,536 graphs "
+        "of node growth, by class: the highest, and the mean of the 50 highest. Beside it the realism of the same graphs "
+        "([ratio to the floor](realism.md)) and the share of them that no other graph repeats. Strength 0 is without "
+        f"guidance; {_on(found)}.",
+        "",
+        f"| strength | {' | '.join(found['classes'])} | ratio | unique |",
+        "|---|" + "---|" * (len(found["classes"]) + 2),
+        *rows,
     ]
 
 

@@ -1,6 +1,6 @@
 """Draws real graphs that no generator saw beside generated ones.
 
-    python -m benchmarks.figures                                       # docs/pictures/structure-{dblp,tree-cycle}.png
+    python -m benchmarks.figures                                       # docs/images/structure-{dblp,tree-cycle}.png
     python -m benchmarks.figures --datasets imdb --method bootstrap
 
 Graphs are taken evenly spread over the sizes, without choosing.
@@ -27,7 +27,7 @@ from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import single_thread
 from dignn.schema import Schema
 
-FOLDER = Path("docs/pictures")
+FOLDER = Path("docs/images")
 ROWS, COLUMNS = 6, 4
 Token = tuple[int, int]  # node type and class
 
