@@ -118,8 +118,8 @@ def _guidance(found: dict[str, Any]) -> list[str]:
         "",
         f"Probabilities that the {found['form']} form of the model of `{found['dataset']}` gives to 1,536 graphs "
         "of node growth, by class: the highest, and the mean of the 50 highest. Beside it the realism of the same "
-        "graphs ([ratio to the floor](realism.md)) and the share of them that no other graph repeats. Strength 0 is without "
-        f"guidance; {_on(found)}.",
+        "graphs ([ratio to the floor](realism.md)) and the share of them that no other graph repeats. Strength 0 is "
+        f"without guidance; {_on(found)}.",
         "",
         f"| strength | {' | '.join(found['classes'])} | ratio | unique |",
         "|---|" + "---|" * (len(found["classes"]) + 2),

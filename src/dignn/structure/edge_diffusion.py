@@ -34,7 +34,7 @@ from dignn.structure.vocabulary import Vocabulary
 log = logging.getLogger(__name__)
 
 # Pairs of nodes in a chunk of graphs that are drawn together; what fits in a cache is quicker.
-CHUNK_PAIRS = 20_000
+CHUNK_PAIRS = 10_000
 # Graphs of a batch whose gradient is computed at once; larger batches use several cores.
 SHARD = 40
 # One training graph in so many measures when to stop, up to a number per size.
