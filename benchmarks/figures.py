@@ -22,7 +22,7 @@ from dignn.config import PRESETS
 from dignn.data import DATASETS
 from dignn.explanation import Explanation
 from dignn.metrics.structure import spread
-from dignn.report.drawing import _MARKERS, COLOURS, SHAPES, layout
+from dignn.report.drawing import COLOURS, MARKERS, SHAPES, layout
 from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import single_thread
 from dignn.schema import Schema
@@ -86,7 +86,7 @@ def token_looks(*batches: GraphBatch) -> dict[Token, tuple[str, str]]:
         }
     )
     return {
-        token: (COLOURS[place % len(COLOURS)], _MARKERS[SHAPES[token[0] % len(SHAPES)]])
+        token: (COLOURS[place % len(COLOURS)], MARKERS[SHAPES[token[0] % len(SHAPES)]])
         for place, token in enumerate(tokens)
     }
 

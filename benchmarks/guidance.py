@@ -29,7 +29,7 @@ def run() -> dict[str, Any]:
         explainer.learn(explainer.real.train)
         for strength in STRENGTHS:
             explainer.config = replace(config, guidance=strength)
-            made = explainer.candidates(explainer._candidate_sizes())
+            made = explainer.candidates(explainer.real.like(config.candidates))
             probability = explainer.adapter.score(made).probability
             realism = structure_realism(made, explainer.real.train, explainer.real.held_out)
             found[f"{strength:g}"] = {

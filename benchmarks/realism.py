@@ -22,8 +22,6 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import torch
-
 from benchmarks.controls import CONTROLS
 from benchmarks.measure import machine, peak_memory
 from dignn.config import PRESETS, Config
@@ -125,13 +123,10 @@ def measure(name: str, method: str, seed: int, options: argparse.Namespace) -> d
         begin = time.perf_counter()
         generator.fit(real.train, seed=root.child("GGT"))
         trained = time.perf_counter()
-        known = real.train.sizes.sort().values
-        sizes = sorted(set(known.tolist()) & set(real.held_out.sizes.tolist()))
+        sizes = sorted(set(real.train.sizes.tolist()) & set(real.held_out.sizes.tolist()))
         wanted = [size for size in sizes for _ in range(PER_SIZE * options.sets)]
-        if options.preset == "paper":  # its graphs take minutes; they are not made twice
-            timed = wanted
-        else:
-            timed = known[torch.linspace(0, len(known) - 1, TIMED).round().long()].tolist()
+        # The graphs of the paper's setting take minutes; they are not made twice.
+        timed = wanted if options.preset == "paper" else real.like(TIMED)
         generated = generator.sample(timed, seed=root.child("GGAT"))
         sampled = time.perf_counter()
         after = peak_memory()

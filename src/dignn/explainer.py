@@ -174,7 +174,7 @@ class Explainer(ABC):
 
     def _make_candidates(self) -> GraphBatch:
         self.learn(self.real.train)
-        made = self.candidates(self._candidate_sizes())
+        made = self.candidates(self.real.like(self.config.candidates))
         self._findings = self.findings()
         if self.run.folder is not None:
             write_json(self.run.folder / GENERATION, self._findings)
@@ -187,12 +187,6 @@ class Explainer(ABC):
         told = path.with_name(GENERATION)
         self._findings = read_json(told) if told.exists() else {}
         return found
-
-    def _candidate_sizes(self) -> list[int]:
-        """Sizes of the candidates: as frequent as among the real graphs, which sampling makes equally so."""
-        known = self.real.train.sizes.sort().values
-        place = torch.linspace(0, len(known) - 1, self.config.candidates).round().long()
-        return known[place].tolist()
 
     def _select(
         self, valid: GraphBatch, validity: Validity, scores: Scores, top_k: int

@@ -93,6 +93,11 @@ class RealGraphs:
             raise DignnError("There are too few real graphs to learn from some and measure against others; give more")
         self.train, self.held_out = _by_size(train), _by_size(held_out)
 
+    def like(self, count: int) -> list[int]:
+        """Sizes of ``count`` graphs, as frequent as among the training graphs."""
+        known = self.train.sizes.sort().values
+        return known[torch.linspace(0, len(known) - 1, count).round().long()].tolist()
+
     @property
     def _sizes(self) -> tuple[int, ...]:
         return self._config.sizes if self._config.sizes is not None else DEFAULT_SIZES

@@ -10,8 +10,9 @@ import torch
 from scipy.stats import chisquare
 from torch import Tensor
 
+from dignn.config import Sampler
 from dignn.diffusion import CategoricalNoise, State, cosine_signal, reverse, time_grid
-from dignn.diffusion.samplers import Rule, flow_step
+from dignn.diffusion.samplers import flow_step
 from dignn.errors import DignnError
 from dignn.runtime.seeds import Seed
 
@@ -88,7 +89,7 @@ def test_jumps_of_the_flow_are_exact_for_one_variable_with_two_values(grid: list
 @rules
 @pytest.mark.parametrize("shape", ["uniform", "quadratic"])
 @pytest.mark.parametrize("joint", [ONE, TWO, THREE], ids=["one", "two", "three"])
-def test_small_steps_give_the_joint_distribution(joint: np.ndarray, shape: Any, rule: Rule) -> None:
+def test_small_steps_give_the_joint_distribution(joint: np.ndarray, shape: Any, rule: Sampler) -> None:
     perfect = Perfect(joint)
     assert perfect.pvalue(perfect.sample(time_grid(100, shape), rule=rule)) > 1e-3
 
@@ -105,7 +106,7 @@ def test_the_test_of_distributions_can_fail() -> None:
 
 
 @rules
-def test_a_grid_may_start_in_the_middle(rule: Rule) -> None:
+def test_a_grid_may_start_in_the_middle(rule: Sampler) -> None:
     """Data that are made noisy again and denoised remain data."""
     perfect, generator = Perfect(TWO), Seed(3).torch()
     flat = torch.multinomial(perfect.joint.flatten(), MANY, replacement=True, generator=generator)
@@ -160,7 +161,7 @@ def test_steps_of_the_flow_are_distributions(eta: float) -> None:
 
 
 @rules
-def test_every_step_sees_what_the_step_before_made(rule: Rule) -> None:
+def test_every_step_sees_what_the_step_before_made(rule: Sampler) -> None:
     perfect = Perfect(TWO)
     seen: list[tuple[Tensor, float]] = []
 
@@ -184,7 +185,7 @@ def test_every_step_sees_what_the_step_before_made(rule: Rule) -> None:
 
 
 @rules
-def test_the_last_step_can_be_replaced(rule: Rule) -> None:
+def test_the_last_step_can_be_replaced(rule: Sampler) -> None:
     perfect = Perfect(TWO)
     given: list[Tensor] = []
 
@@ -198,7 +199,7 @@ def test_the_last_step_can_be_replaced(rule: Rule) -> None:
 
 
 @rules
-def test_a_grid_that_ends_early_leaves_noise(rule: Rule) -> None:
+def test_a_grid_that_ends_early_leaves_noise(rule: Sampler) -> None:
     """Halfway down, the values have the forward distribution of data at that signal."""
     perfect = Perfect(ONE)
     found = perfect.sample(time_grid(100)[:61], rule=rule)
@@ -207,7 +208,7 @@ def test_a_grid_that_ends_early_leaves_noise(rule: Rule) -> None:
 
 
 @rules
-def test_same_generator_same_bits(rule: Rule) -> None:
+def test_same_generator_same_bits(rule: Sampler) -> None:
     one, again, other = (Perfect(TWO).sample(time_grid(8), seed, rule=rule) for seed in (0, 0, 1))
     assert torch.equal(one, again)
     assert not torch.equal(one, other)

@@ -8,16 +8,14 @@ distribution demands (discrete flow matching: Campbell et al. 2024, Qin et al. 2
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal
 
 import torch
 from torch import Tensor
 
+from dignn.config import Sampler
 from dignn.diffusion.categorical import CategoricalNoise, Predict, State, draw
 from dignn.diffusion.schedule import cosine_signal
 from dignn.errors import DignnError
-
-Rule = Literal["posterior", "flow"]
 
 
 def reverse(
@@ -27,7 +25,7 @@ def reverse(
     grid: Tensor,
     *,
     generator: torch.Generator,
-    rule: Rule = "posterior",
+    rule: Sampler = "posterior",
     eta: float = 0.0,
     last: Callable[[State], State] | None = None,
     each_step: Callable[[State, float, State], State] | None = None,

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import torch
 from torch import Tensor
 
+from dignn.config import Grid
 from dignn.errors import DignnError
-
-GridShape = Literal["uniform", "quadratic"]
 
 
 def cosine_signal(time: Tensor, offset: float = 0.008) -> Tensor:
@@ -25,7 +23,7 @@ def cosine_signal(time: Tensor, offset: float = 0.008) -> Tensor:
     return torch.where(time <= 0, 1.0, torch.where(time >= 1, 0.0, signal)).to(time.dtype)
 
 
-def time_grid(steps: int, shape: GridShape = "uniform") -> Tensor:
+def time_grid(steps: int, shape: Grid = "uniform") -> Tensor:
     """Times from 1 (noise) down to 0 (clean).  (steps + 1,)
 
     ``quadratic`` squares them: small steps near the clean end, where a variable must agree with others that are

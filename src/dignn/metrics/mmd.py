@@ -92,17 +92,19 @@ def mmd(one: Sequence[PlainGraph], other: Sequence[PlainGraph], metric: Metric) 
     if not all(histograms):
         return None
     width = max(len(histogram) for several in histograms for histogram in several)
-    first, second = (_cumulated(several, width) for several in histograms)
-    return float(_kernel(first, first, metric) + _kernel(second, second, metric) - 2 * _kernel(first, second, metric))
+    first, second = (cumulated(several, width) for several in histograms)
+    return float(
+        mean_kernel(first, first, metric) + mean_kernel(second, second, metric) - 2 * mean_kernel(first, second, metric)
+    )
 
 
-def _cumulated(histograms: Sequence[Histogram], width: int) -> np.ndarray:
+def cumulated(histograms: Sequence[Histogram], width: int) -> np.ndarray:
     """Cumulated normalised histograms, padded to one width.  (graphs, width)"""
     padded = np.stack([np.pad(histogram, (0, width - len(histogram))) for histogram in histograms])
     return np.cumsum(padded / padded.sum(1, keepdims=True), axis=1)
 
 
-def _kernel(one: np.ndarray, other: np.ndarray, metric: Metric) -> float:
+def mean_kernel(one: np.ndarray, other: np.ndarray, metric: Metric) -> float:
     """Mean kernel over all pairs."""
     distance = cdist(one, other, "cityblock") / metric.scale
     return float(np.exp(-(distance**2) / (2 * metric.sigma**2)).mean())

@@ -19,7 +19,7 @@ import torch
 from dignn.batch import PADDING, GraphBatch
 from dignn.errors import DignnError
 from dignn.isomorphism import fingerprints
-from dignn.metrics.mmd import METRICS, Metric, _cumulated, _kernel, type_histogram
+from dignn.metrics.mmd import METRICS, Metric, cumulated, mean_kernel, type_histogram
 from dignn.metrics.plain import PlainGraph
 from dignn.metrics.tokens import Tokens
 from dignn.validity import check_validity
@@ -233,7 +233,7 @@ def _histograms(sets: Sequence[Sequence[PlainGraph]], metric: Metric) -> list[np
     """Cumulated histograms of each set, all of one width.  [(graphs, width)]"""
     histograms = [[metric.histogram(graph) for graph in graphs] for graphs in sets]
     width = max(len(histogram) for several in histograms for histogram in several)
-    return [_cumulated(several, width) for several in histograms]
+    return [cumulated(several, width) for several in histograms]
 
 
 def _mmd_of(count: int, graphs: np.ndarray, others: np.ndarray, metric: Metric) -> float:
@@ -243,11 +243,11 @@ def _mmd_of(count: int, graphs: np.ndarray, others: np.ndarray, metric: Metric) 
     kernel of 1, in one of ``count`` pairs, and all pairs of different graphs are chosen equally often.
     """
     number = len(graphs)
-    within = _kernel(graphs, graphs, metric)
+    within = mean_kernel(graphs, graphs, metric)
     if number > count:
         different = (number * within - 1.0) / (number - 1.0)
         within = 1.0 / count + (1.0 - 1.0 / count) * different
-    return within + _kernel(others, others, metric) - 2 * _kernel(graphs, others, metric)
+    return within + mean_kernel(others, others, metric) - 2 * mean_kernel(graphs, others, metric)
 
 
 # -- small numbers ------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette, which colour-blind readers can tell apart; shapes say the same a second time.
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#B8A800", "#777777")
 SHAPES = ("circle", "square", "triangle", "diamond", "pentagon", "hexagon", "down", "star")
-_MARKERS = {
+MARKERS = {
     "circle": "o",
     "square": "s",
     "triangle": "^",
@@ -121,7 +121,7 @@ def draw(explanation: Explanation, ax: Axes | None = None) -> Axes:
         nodes = [node for node in place if kinds[node] == name]
         if nodes:
             xs, ys = zip(*(place[node] for node in nodes), strict=True)
-            ax.scatter(xs, ys, s=150, c=look.colour, marker=_MARKERS[look.shape], label=name, zorder=2)
+            ax.scatter(xs, ys, s=150, c=look.colour, marker=MARKERS[look.shape], label=name, zorder=2)
     for node, point in place.items():
         if node == explanation.node:
             ax.scatter(*point, s=420, facecolors="none", edgecolors="black", linewidths=1.6, zorder=3)

@@ -258,14 +258,14 @@ def targets_of(events: Events, moment: Moment, actions: Actions) -> Tensor:
     joins = ~events.final[graph, step]
     place = torch.arange(size)
     # (D, N) further edges of the newest node that are missing, or edges of the next event's node to nodes to come
-    have = (events.turn[graph, :, newest] >= 0) & (
+    missing = (events.turn[graph, :, newest] >= 0) & (
         events.turn[graph, :, newest] > (step - _first(events, graph, newest))[:, None]
     )
     to = events.at[graph, (step + 1).clamp_max(steps - 1)]
     edges = events.edges[graph, to]
     boundary = (edges > 0) & (place > newest[:, None])
     target = torch.zeros(count, steps, size, actions.count)
-    row, node = (have & joins[:, None]).nonzero(as_tuple=True)
+    row, node = (missing & joins[:, None]).nonzero(as_tuple=True)
     action = actions.attaches + events.edges[graph[row], node, newest[row]] - 1
     target[graph[row], step[row], node, action] = 1.0
     row, node = (boundary & ~joins[:, None]).nonzero(as_tuple=True)

@@ -131,7 +131,7 @@ class _Growing:
         self.reopened = torch.zeros(len(index), dtype=torch.bool)
 
     def run(self, guide: Guide | None) -> None:
-        first = torch.multinomial(self.remaining.float(), 1, generator=self.generator)
+        first = draw(self.remaining.float(), self.generator)[:, None]
         self.nodes[:, :1], self.code = first, first[:, 0]
         self.remaining = self.remaining.scatter_add(1, first, torch.full_like(first, -1))
         for newest in range(self.nodes.size(1)):

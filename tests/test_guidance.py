@@ -1,0 +1,70 @@
+"""Structures drawn towards what a model takes for each class."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from dignn import DiGNNExplainer
+from dignn.config import PRESETS, TrainingConfig
+from dignn.data import Dataset, load
+from dignn.gnn.adapter import GNNAdapter
+from dignn.guidance import ClassGuide
+from dignn.runtime.seeds import Seed
+from tiny_models import TinyHetero
+
+SMALL = replace(PRESETS["smoke"], sizes=(8, 9), subgraphs_per_size=10, candidates=24, top_k=2)
+
+
+@pytest.fixture(scope="module")
+def planted() -> Dataset:
+    return load("planted")
+
+
+class CountsPapers(nn.Module):
+    """Takes authors with many papers for class 0 and those with few for class 1."""
+
+    def forward(self, x_dict: dict[str, Tensor], edge_index_dict: dict[tuple[str, str, str], Tensor]) -> Tensor:
+        papers = edge_index_dict["author", "writes", "paper"][0].bincount(minlength=len(x_dict["author"])).float()
+        other = torch.full_like(papers, -9.0)
+        return torch.stack([papers - 3, 3 - papers, other, other], dim=1)
+
+
+def test_guidance_raises_what_the_model_gives_to_the_classes(planted: Dataset) -> None:
+    def mean_best(strength: float) -> float:
+        config = replace(SMALL, sizes=(9,), candidates=128, guidance=strength)
+        made = DiGNNExplainer(CountsPapers(), planted.data, schema=planted.schema, config=config).fit()
+        assert made._candidates is not None
+        scores = made.adapter.score(made._candidates)
+        wanted = torch.arange(128)[scores.graph] // 32  # four classes in four groups
+        probability = scores.probability.gather(1, wanted[:, None])[:, 0]
+        return float(probability[wanted == 0].mean())
+
+    assert mean_best(20.0) > mean_best(0.0) + 0.1
+
+
+@pytest.mark.parametrize("noise", ["absorbing", "marginal"])
+def test_edge_diffusion_can_be_guided_by_a_model_that_is_not_made_for_threads(planted: Dataset, noise: str) -> None:
+    settings = replace(SMALL.edge_diffusion, noise=noise, training=TrainingConfig(steps=3), sampler_steps=40)
+    config = replace(SMALL, candidates=700, structure="edge-diffusion", edge_diffusion=settings, guidance=3.0)
+    made = DiGNNExplainer(TinyHetero(planted.schema), planted.data, schema=planted.schema, config=config).fit()
+    assert made._candidates is not None
+    assert len(made._candidates) == 700
+
+
+def test_every_size_serves_every_class(planted: Dataset) -> None:
+    sizes = [8] * 40 + [9] * 6 + [10] * 200
+    guide = ClassGuide(
+        sizes, GNNAdapter(TinyHetero(planted.schema), planted.schema), lambda graphs, seed: graphs, 1.0, Seed(0)
+    )
+    for size in (8, 9, 10):
+        here = torch.tensor(sizes) == size
+        assert set(guide.wanted[here].tolist()) >= ({0, 1, 2, 3} if size != 9 else {0, 1, 2})
+        assert not set(guide.group[here].tolist()) & set(guide.group[~here].tolist())
+    for group in guide.group.unique():
+        members = guide.group == group
+        assert len(guide.wanted[members].unique()) == 1
+        assert int(members.sum()) <= 32
