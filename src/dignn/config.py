@@ -16,6 +16,10 @@ Noise = Literal["absorbing", "marginal"]
 Denoiser = Literal["fast", "paper"]
 Sampler = Literal["posterior", "flow"]
 Grid = Literal["uniform", "quadratic"]
+TableNoise = Literal["auto", "absorbing", "marginal"]
+Transform = Literal["quantile", "standard"]
+Prediction = Literal["velocity", "noise"]
+DiscreteBranch = Literal["multinomial", "threshold"]
 
 
 @dataclass(frozen=True)
@@ -127,6 +131,76 @@ class EdgeDiffusionConfig:
 
 
 @dataclass(frozen=True)
+class DiTabDDPMConfig:
+    """Settings of the generator of discrete features ``ditabddpm``.
+
+    Args:
+        noise: absorbing (the non-zero columns of a row are hidden and revealed one at a time), marginal (columns change
+            towards their frequencies, as in the paper), or whichever suits the table (auto).
+        denoiser: a network that only learns what columns say about each other, or the paper's residual MLP (marginal).
+        width: of the network's hidden values.
+        blocks: residual blocks of the network.
+        dropout: in the blocks.
+        batch: rows in a batch.
+        sampler_steps: steps of the reverse chain (marginal noise).
+        grid: how they are spread.
+        training: how the network is trained.
+    """
+
+    noise: TableNoise = "auto"
+    denoiser: Denoiser = "fast"
+    width: int = 256
+    blocks: int = 2
+    dropout: float = 0.0
+    batch: int = 128
+    sampler_steps: int = 50
+    grid: Grid = "uniform"
+    training: TrainingConfig = field(default_factory=lambda: TrainingConfig(steps=600, validate_every=100))
+
+    def __post_init__(self) -> None:
+        _at_least(self, 1, "width", "blocks", "batch", "sampler_steps")
+        _share(self, "dropout")
+        _one_of(self, noise=TableNoise, denoiser=Denoiser, grid=Grid)
+        if self.denoiser == "paper" and self.noise != "marginal":
+            raise DignnError("The paper's denoiser predicts all columns from marginal noise; choose noise 'marginal'")
+
+
+@dataclass(frozen=True)
+class TabDDPMConfig:
+    """Settings of the feature generator ``tabddpm``.
+
+    Args:
+        transform: of continuous columns before diffusion: to normal quantiles, or to mean 0 and standard deviation 1.
+        prediction: what the network predicts: the velocity, or the noise (as in the paper).
+        repeated_rows: whether rows that many nodes share are drawn as they are instead of being diffused.
+        discrete: how discrete columns are treated: by multinomial diffusion, or as continuous ones that are rounded to
+            the nearest value afterwards (threshold: the paper's baseline).
+        width: of the network's hidden values.
+        blocks: of the network.
+        dropout: in the blocks.
+        batch: rows in a batch.
+        sampler_steps: steps of the reverse chain.
+        training: how the network is trained.
+    """
+
+    transform: Transform = "standard"
+    prediction: Prediction = "velocity"
+    repeated_rows: bool = True
+    discrete: DiscreteBranch = "multinomial"
+    width: int = 256
+    blocks: int = 2
+    dropout: float = 0.0
+    batch: int = 256
+    sampler_steps: int = 50
+    training: TrainingConfig = field(default_factory=lambda: TrainingConfig(steps=1000, validate_every=100))
+
+    def __post_init__(self) -> None:
+        _at_least(self, 1, "width", "blocks", "batch", "sampler_steps")
+        _share(self, "dropout")
+        _one_of(self, transform=Transform, prediction=Prediction, discrete=DiscreteBranch)
+
+
+@dataclass(frozen=True)
 class Config:
     """How explanations are made.
 
@@ -138,7 +212,10 @@ class Config:
         structure: name of the structure generator.
         node_growth, edge_diffusion: settings of the structure generator of that name.
         guidance: how strongly structures are drawn towards what the model takes for each class; 0 for not at all.
-        features: name of the feature generator.
+        features: name of the feature generator. What it cannot learn goes to another: see ``FeatureBank``.
+        ditabddpm, tabddpm: settings of the feature generator of that name.
+        one_model_per_class: one feature generator for each class of the target type and one, blind to classes, for
+            each other type, as in the paper; otherwise one for each type, which knows the class around a node.
         top_k: explanations per class.
     """
 
@@ -149,7 +226,10 @@ class Config:
     node_growth: NodeGrowthConfig = field(default_factory=NodeGrowthConfig)
     edge_diffusion: EdgeDiffusionConfig = field(default_factory=EdgeDiffusionConfig)
     guidance: float = 0.0
-    features: str = "bootstrap"
+    features: str = "ditabddpm"
+    ditabddpm: DiTabDDPMConfig = field(default_factory=DiTabDDPMConfig)
+    tabddpm: TabDDPMConfig = field(default_factory=TabDDPMConfig)
+    one_model_per_class: bool = False
     top_k: int = 3
 
     def __post_init__(self) -> None:
@@ -177,6 +257,14 @@ def _positive(config: object, *names: str, zero: bool = False) -> None:
         value = getattr(config, name)
         if not (0 < value < math.inf or (zero and value == 0)):
             raise DignnError(f"{name} is {value}; it must be {'0 or ' if zero else ''}a number above 0")
+
+
+def _share(config: object, *names: str) -> None:
+    """Numbers from 0 to below 1."""
+    for name in names:
+        value = getattr(config, name)
+        if not 0 <= value < 1:
+            raise DignnError(f"{name} is {value}; it must be at least 0 and below 1")
 
 
 def _one_of(config: object, **options: object) -> None:

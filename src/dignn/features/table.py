@@ -1,0 +1,110 @@
+"""What a feature generator learns from: rows with the class around each, and how often each occurs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from dignn.errors import DignnError
+from dignn.schema import FeatureSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Feature rows of one node type; n rows, d columns, C classes.
+
+    A row may belong to several classes in parts. In the generators' inner language a node is of one *line*: a class, or
+    line C, which stands for nodes without a class and knows all rows.
+
+    Args:
+        rows: (n, d) float.
+        condition: (n, C) distribution over the classes around the node; all zero where there are none.
+        weight: (n,) how often the row counts.
+        spec: what the columns hold.
+    """
+
+    rows: Tensor
+    condition: Tensor
+    weight: Tensor
+    spec: FeatureSpec
+
+    @classmethod
+    def of(cls, rows: Tensor, condition: Tensor, spec: FeatureSpec, weight: Tensor | None = None) -> Table:
+        """A table that has been looked at: rows there, of the spec's width, and numbers all through."""
+        if not len(rows):
+            raise DignnError("There are no feature rows to learn from; check the node type")
+        if rows.dim() != 2 or rows.size(1) != spec.width:
+            raise DignnError(f"Feature rows of shape {tuple(rows.shape)} do not have the {spec.width} columns asked for")
+        if len(condition) != len(rows) or (weight is not None and len(weight) != len(rows)):
+            raise DignnError(f"{len(rows)} feature rows need as many conditions and weights; {len(condition)} were given")
+        bad = (~rows.isfinite()).any(0)
+        if bool(bad.any()):
+            column = spec.column_name(int(bad.nonzero()[0, 0]))
+            raise DignnError(f"Feature '{column}' holds NaN or infinite values; fill or drop them before learning")
+        if spec.kind.discrete and bool(((rows < 0) | (rows != rows.round())).any()):
+            raise DignnError(f"Features of kind '{spec.kind.value}' must be 0, 1, 2, ...; say kind 'continuous'")
+        weight = torch.ones(len(rows)) if weight is None else weight.float()
+        if not bool((weight > 0).all()):
+            raise DignnError("Weights of feature rows must be above 0; leave out rows that do not count")
+        return cls(rows.float(), condition.float(), weight, spec)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: Tensor) -> Table:
+        return Table(self.rows[index], self.condition[index], self.weight[index], self.spec)
+
+    @property
+    def classes(self) -> int:
+        """C."""
+        return self.condition.size(1)
+
+    @cached_property
+    def line_weight(self) -> Tensor:
+        """(C + 1, n) what each row counts in each line. A class that no row carries counts all rows, as line C does."""
+        weight = torch.cat([self.condition, torch.ones(len(self), 1)], dim=1).double().T * self.weight.double()
+        weight[weight.sum(1) == 0] = self.weight.double()
+        return weight
+
+    @cached_property
+    def _cumulated(self) -> Tensor:
+        weight = self.line_weight
+        return weight.cumsum(1) / weight.sum(1, keepdim=True)
+
+    def draw(self, line: Tensor, generator: torch.Generator, columns: int = 1) -> Tensor:
+        """Numbers of ``columns`` independently drawn rows for each line, with replacement.  (m, columns)"""
+        point = torch.rand(len(line), columns, generator=generator, dtype=torch.float64)
+        drawn = torch.empty(len(line), columns, dtype=torch.long)
+        for number in line.unique().tolist():
+            here = line == number
+            drawn[here] = torch.searchsorted(self._cumulated[number], point[here], right=True)
+        return drawn.clamp_max(len(self) - 1)
+
+    def draw_batch(self, size: int, generator: torch.Generator, nameless: float) -> tuple[Tensor, Tensor]:
+        """Rows to learn from, evenly spread over the table, and a line of each.  (size,), (size,)
+
+        ``nameless``: share of rows that learn for line C although they have a class.
+        """
+        point = (torch.arange(size) + torch.rand(size, generator=generator, dtype=torch.float64)) / size
+        row = torch.searchsorted(self._cumulated[-1], point, right=True).clamp_max(len(self) - 1)
+        line = draw_line(self.condition[row], generator)
+        return row, line.masked_fill(torch.rand(size, generator=generator) < nameless, self.classes)
+
+    def divide(self, share: int, generator: torch.Generator) -> tuple[Table, Table | None]:
+        """All but one in ``share`` rows, and those; None of them where that would leave fewer than one of each."""
+        held = len(self) // share
+        if not held:
+            return self, None
+        order = torch.randperm(len(self), generator=generator)
+        return self[order[held:].sort().values], self[order[:held].sort().values]
+
+
+def draw_line(condition: Tensor, generator: torch.Generator) -> Tensor:
+    """A class for each condition (m, C); C where there is none.  (m,)"""
+    none = (condition.sum(1, keepdim=True) == 0).to(condition)
+    cumulated = torch.cat([condition, none], dim=1).double().cumsum(1)
+    point = torch.rand(len(condition), 1, generator=generator, dtype=torch.float64) * cumulated[:, -1:]
+    return torch.searchsorted(cumulated, point, right=True)[:, 0].clamp_max(condition.size(1))
