@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,10 +16,13 @@ from dignn.errors import DignnError
 from dignn.runtime.progress import Progress
 
 if TYPE_CHECKING:
+    from dignn.data import Dataset
     from dignn.explanation import Explanations
 
 Form = Literal["strong", "paper"]
+By = Literal["variance", "frequency"]
 Name = Annotated[str, tyro.conf.Positional]
+Columns = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TYPE=NUMBER ...")]
 
 
 def _commands(preset: str) -> dict[str, Callable[..., Any]]:
@@ -35,7 +38,7 @@ def _commands(preset: str) -> dict[str, Callable[..., Any]]:
             seed: same seed, same result.
             quiet: show only the result.
         """
-        _explain("planted", out, default, preset, seed, "strong", download=False, quiet=quiet)
+        _explain("planted", out, default, preset, seed, "strong", FewerColumns(), download=False, quiet=quiet)
 
     def explain(
         name: Name,
@@ -44,6 +47,9 @@ def _commands(preset: str) -> dict[str, Callable[..., Any]]:
         seed: int = 0,
         preset: str = preset,
         form: Form = "strong",
+        columns: Columns = (),
+        columns_by: By = "variance",
+        words_only: bool = False,
         download: bool = False,
         quiet: bool = False,
     ) -> None:
@@ -53,6 +59,8 @@ def _commands(preset: str) -> dict[str, Callable[..., Any]]:
 
         Example: dignn explain dblp --out runs/dblp --seed 0
 
+        With fewer feature columns: dignn explain dblp --columns author=50 paper=50 --words-only
+
         Args:
             name: data set, see `dignn datasets`.
             config: settings.
@@ -60,10 +68,16 @@ def _commands(preset: str) -> dict[str, Callable[..., Any]]:
             seed: same seed, same result.
             preset: settings to start from: fast, paper or smoke.
             form: which of the two models of the data set is explained.
+            columns: feature columns to keep, by node type, for the model and the generator; director=movie keeps
+                the very columns that are kept of movies.
+            columns_by: keep those that vary most, or those that are not 0 most often.
+            words_only: keep no column named by punctuation, a number, a single letter or a stop word.
             download: fetch the data set if it is not on this machine.
             quiet: show only the result.
         """
-        _explain(name, out or Path("runs") / name, config, preset, seed, form, download=download, quiet=quiet)
+        fewer = FewerColumns(columns, columns_by, words_only)
+        folder = out or Path("runs") / name
+        _explain(name, folder, config, preset, seed, form, fewer, download=download, quiet=quiet)
 
     return {"demo": demo, "explain": explain, "train": train, "datasets": datasets}
 
@@ -73,6 +87,9 @@ def train(
     form: Form = "strong",
     seed: int = 0,
     out: Path | None = None,
+    columns: Columns = (),
+    columns_by: By = "variance",
+    words_only: bool = False,
     download: bool = False,
     quiet: bool = False,
 ) -> None:
@@ -80,11 +97,17 @@ def train(
 
     Example: dignn train planted --form strong --seed 0
 
+    With fewer feature columns: dignn train imdb --columns movie=10 director=movie actor=movie
+
     Args:
         name: data set, see `dignn datasets`.
         form: the paper's form, or a strong one.
         seed: same seed, same weights.
         out: folder for model.safetensors and card.json; by default the cache, where `dignn explain` finds it.
+        columns: feature columns to keep, by node type, for the model and the generator; director=movie keeps
+            the very columns that are kept of movies.
+        columns_by: keep those that vary most, or those that are not 0 most often.
+        words_only: keep no column named by punctuation, a number, a single letter or a stop word.
         download: fetch the data set if it is not on this machine.
         quiet: show only the result.
     """
@@ -92,7 +115,8 @@ def train(
     from dignn.gnn import checkpoint
 
     log_to_console(quiet)
-    dataset = load(name, seed=seed, download=download)
+    fewer = FewerColumns(columns, columns_by, words_only)
+    dataset = fewer.of(load(name, seed=seed, download=download))
     progress = Progress() if quiet else ConsoleProgress()
     with progress.stage("Training the model") as tick:
         trained = checkpoint.trained_model(dataset, form, seed, progress=tick)
@@ -116,8 +140,53 @@ def datasets() -> None:
             out.print(f"    {line}", soft_wrap=True)
 
 
+@dataclass(frozen=True)
+class FewerColumns:
+    """The options that select feature columns; what is wrong without looking at data is refused at once."""
+
+    columns: tuple[str, ...] = ()
+    by: By = "variance"
+    words_only: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.columns and (self.words_only or self.by != "variance"):
+            raise DignnError(
+                "--columns-by and --words-only need columns to choose; add, for example, --columns author=50"
+            )
+        self.wanted()
+
+    def wanted(self) -> dict[str, int | str]:
+        if not self.columns:
+            return {}
+        from dignn.data import parse_columns
+
+        return parse_columns(self.columns)
+
+    def of(self, dataset: Dataset) -> Dataset:
+        if not self.columns:
+            return dataset
+        from dignn.data import select_columns
+
+        return select_columns(dataset, self.wanted(), by=self.by, words_only=self.words_only)
+
+    def about(self) -> dict[str, Any]:
+        """For a run folder's ``config.json``, whose data set has all columns unless it says otherwise."""
+        if not self.columns:
+            return {}
+        return {"columns": {"chosen": self.wanted(), "by": self.by, "words_only": self.words_only}}
+
+
 def _explain(
-    name: str, folder: Path, config: Config, preset: str, seed: int, form: Form, *, download: bool, quiet: bool
+    name: str,
+    folder: Path,
+    config: Config,
+    preset: str,
+    seed: int,
+    form: Form,
+    fewer: FewerColumns,
+    *,
+    download: bool,
+    quiet: bool,
 ) -> None:
     from dignn.data import load
     from dignn.explainer import DiGNNExplainer
@@ -127,7 +196,7 @@ def _explain(
     log_to_console(quiet)
     DiGNNExplainer.check_settings(config)
     check_folder(folder)
-    dataset = load(name, seed=seed, download=download)
+    dataset = fewer.of(load(name, seed=seed, download=download))
     progress = Progress() if quiet else ConsoleProgress()
     with progress.stage("Training the model") as tick:
         trained = trained_model(dataset, form, seed, progress=tick)
@@ -138,7 +207,7 @@ def _explain(
         config=config if config.sizes is not None else replace(config, sizes=dataset.sizes),
         seed=seed,
         folder=folder,
-        about={"dataset": name, "form": form, "preset": preset},
+        about={"dataset": name, "form": form, "preset": preset, **fewer.about()},
         progress=progress,
     )
     explanations = explainer.fit().explain()
@@ -149,10 +218,11 @@ def _explain(
 
 
 def _print_accuracy(card: dict[str, Any]) -> None:
+    fewer = "".join(f", {len(chosen)} columns of {name}" for name, chosen in card.get("columns", {}).items())
     table(
         ("graphs", "part", "accuracy"),
         accuracies(card["accuracy"]),
-        title=f"{card['architecture']} on {card['dataset']}, {card['form']} form, seed {card['seed']}",
+        title=f"{card['architecture']} on {card['dataset']}, {card['form']} form, seed {card['seed']}{fewer}",
     )
 
 

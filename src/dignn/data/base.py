@@ -52,6 +52,8 @@ class Dataset:
         sizes: nodes per explanation graph.
         truth: ground truth, or None.
         members: names of single nodes by type (titles of movies), row by row, where they are known.
+        columns: by type, the numbers of the original's feature columns that were selected
+            (:func:`~dignn.data.columns.select_columns`); types that have all their columns are not in it.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Dataset:
     sizes: tuple[int, ...]
     truth: GroundTruth | None = None
     members: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    columns: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 class Loader(Protocol):

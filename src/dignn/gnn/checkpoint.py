@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -10,7 +12,7 @@ import torch
 from dignn.data.base import Dataset
 from dignn.data.files import cache_folder
 from dignn.errors import DignnError, RunFolderError
-from dignn.fingerprint import data_fingerprint, schema_fingerprint
+from dignn.fingerprint import data_fingerprint, fingerprint, schema_fingerprint
 from dignn.gnn.models import build
 from dignn.gnn.training import train
 from dignn.gnn.zoo import Form, TrainedModel, as_json, recipe
@@ -68,13 +70,14 @@ def trained_model(
 ) -> TrainedModel:
     """The trained model of a data set, from the cache or trained now and put there.
 
-    A cached model is used only if it was trained on exactly this data, by today's recipe.
+    A cached model is used only if it was trained on exactly this data, by today's recipe. The card of a model that was
+    trained on selected feature columns says which.
 
     Args:
         dataset, form, seed, progress: as in :func:`~dignn.gnn.training.train`.
         cache: the cache folder; by default that of the data sets.
     """
-    name = f"{dataset.name}-{form}-seed{seed}-{data_fingerprint(dataset.data, *dataset.splits.values())[:8]}"
+    name = f"{dataset.name}-{form}-seed{seed}-{_fingerprint(dataset)[:8]}"
     folder = (cache_folder() if cache is None else Path(cache)) / "models" / name
     if (folder / CARD).is_file():
         try:
@@ -85,5 +88,14 @@ def trained_model(
         except DignnError as error:
             log.warning("A cached model is not used: %s", error)
     trained = train(dataset, form, seed, progress)
+    if dataset.columns:
+        numbers = {name: list(chosen) for name, chosen in dataset.columns.items()}
+        trained = replace(trained, card={**trained.card, "columns": numbers})
     save(trained, folder)
     return trained
+
+
+def _fingerprint(dataset: Dataset) -> str:
+    """Of the data and its split, and of the columns where some were selected: two may hold the same values."""
+    found = data_fingerprint(dataset.data, *dataset.splits.values())
+    return fingerprint([found, json.dumps(dataset.columns)]) if dataset.columns else found
