@@ -5,6 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+# Rows that are scaled together: bounds memory for wide tables.
+CHUNK = 1024
+
 
 def mean_cosine(generated: Tensor, real: Tensor) -> float | None:
     """Mean of all cosines between rows of ``generated`` (m, d) and ``real`` (n, d); a zero row gives 0.
@@ -16,7 +19,10 @@ def mean_cosine(generated: Tensor, real: Tensor) -> float | None:
     return float(_mean_unit_row(generated) @ _mean_unit_row(real))
 
 
-def _mean_unit_row(rows: Tensor) -> Tensor:
-    rows = rows.double()
-    norm = rows.norm(dim=1, keepdim=True)
-    return torch.where(norm > 0, rows / norm.clamp_min(1e-300), torch.zeros_like(rows)).mean(0)
+def _mean_unit_row(table: Tensor) -> Tensor:
+    total = torch.zeros(table.size(1), dtype=torch.float64)
+    for chunk in table.split(CHUNK):
+        rows = chunk.double()
+        norm = rows.norm(dim=1, keepdim=True)
+        total += torch.where(norm > 0, rows / norm.clamp_min(1e-300), torch.zeros_like(rows)).sum(0)
+    return total / len(table)

@@ -1,0 +1,203 @@
+"""Distances between two feature tables column by column and pair by pair, for wide sparse tables too.
+
+Tables are sparse matrices (rows, columns) with every value that is not 0; dense ones are just full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+from scipy import sparse
+from scipy.stats import wasserstein_distance
+from torch import Tensor
+
+# Columns whose pairs with all others are looked at together: bounds memory.
+BLOCK = 512
+# Above this share of non-zeros, matrices are multiplied faster as dense ones.
+DENSE = 0.05
+
+
+def matrix_of(table: Tensor) -> sparse.csr_matrix:
+    """A table (n, d) as a sparse matrix of double precision."""
+    rows, columns = table.nonzero(as_tuple=True)
+    ends = torch.zeros(len(table) + 1, dtype=torch.long)
+    ends[1:] = torch.bincount(rows, minlength=len(table)).cumsum(0)
+    values = table[rows, columns].double()
+    return sparse.csr_matrix((values.numpy(), columns.numpy(), ends.numpy()), shape=tuple(table.shape))
+
+
+def product(left: sparse.csr_matrix, right: sparse.csr_matrix) -> np.ndarray:
+    """``left`` @ ``right`` as a dense array."""
+    if min(_density(left), _density(right)) > DENSE:
+        return left.toarray() @ right.toarray()
+    return (left @ right).toarray()
+
+
+# -- single columns -----------------------------------------------------------------------------------
+
+
+def total_variation(one: sparse.csr_matrix, other: sparse.csr_matrix) -> float:
+    """Mean over columns of the total variation between their distributions; every value is one of its own."""
+    _, difference = _differences(one, other)
+    return float(np.abs(difference).sum()) / 2 / one.shape[1]
+
+
+def kolmogorov_smirnov(one: sparse.csr_matrix, other: sparse.csr_matrix) -> float:
+    """Mean over columns of the largest difference of the cumulated distributions."""
+    column, difference = _differences(one, other)
+    # Each column's differences sum to 0, so that cumulating over all columns starts anew in each.
+    cumulated = np.abs(np.cumsum(difference))
+    starts = np.flatnonzero(np.diff(column, prepend=-1))
+    return float(np.maximum.reduceat(cumulated, starts).sum()) / one.shape[1]
+
+
+def _differences(one: sparse.csr_matrix, other: sparse.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
+    """Every value of every column, ascending: its column and P(value | one) - P(value | other).  (values,) twice"""
+    width = one.shape[1]
+    every = np.arange(width)
+    columns, values, weights = [every], [np.zeros(width)], [np.zeros(width, dtype=np.int64)]
+    # Weights are whole numbers, n * m times the probability, so that sums are exact.
+    for matrix, weight in ((one, other.shape[0]), (other, -one.shape[0])):
+        weights[0] = weights[0] + weight * (matrix.shape[0] - np.bincount(matrix.indices, minlength=width))
+        columns.append(matrix.indices)
+        values.append(matrix.data)
+        weights.append(np.full(matrix.nnz, weight, dtype=np.int64))
+    column, value, weight = (np.concatenate(parts) for parts in (columns, values, weights))
+    order = np.lexsort((value, column))
+    column, value, weight = column[order], value[order], weight[order]
+    first = np.ones(len(column), dtype=bool)
+    first[1:] = (np.diff(column) != 0) | (np.diff(value) != 0)
+    starts = np.flatnonzero(first)
+    return column[starts], np.add.reduceat(weight, starts) / (one.shape[0] * other.shape[0])
+
+
+# -- pairs of columns ---------------------------------------------------------------------------------
+
+Blocks = Iterator[np.ndarray]
+
+
+def co_occurrence_error(one: sparse.csr_matrix, other: sparse.csr_matrix) -> float | None:
+    """Mean over pairs i < j of the difference of P(x_i > 0 and x_j > 0); None with a single column."""
+    width = one.shape[1]
+    return _mean_difference(one, other, _together, width * (width - 1) / 2)
+
+
+def indicator_error(one: sparse.csr_matrix, other: sparse.csr_matrix, pairs: float) -> float | None:
+    """:func:`co_occurrence_error` of indicators, of which only ``pairs`` pairs can occur together."""
+    return _mean_difference(one, other, _together, pairs)
+
+
+def correlation_error(one: sparse.csr_matrix, other: sparse.csr_matrix) -> float | None:
+    """Mean over pairs i < j of the difference of Pearson correlations; those of a constant column are 0."""
+    width = one.shape[1]
+    return _mean_difference(one, other, _correlated, width * (width - 1) / 2)
+
+
+def _mean_difference(
+    one: sparse.csr_matrix, other: sparse.csr_matrix, blocks: Callable[[sparse.csr_matrix], Blocks], pairs: float
+) -> float | None:
+    """Sum over pairs of the absolute difference of two symmetric matrices that come block by block, over ``pairs``."""
+    if pairs == 0:
+        return None
+    total = 0.0
+    for number, (here, there) in enumerate(zip(blocks(one), blocks(other), strict=True)):
+        difference = np.abs(here - there)
+        own = np.arange(len(difference))
+        difference[own, number * BLOCK + own] = 0
+        total += float(difference.sum())
+    return total / 2 / pairs
+
+
+def _together(matrix: sparse.csr_matrix) -> Blocks:
+    """P(x_i > 0 and x_j > 0), BLOCK lines at a time.  (BLOCK, d)"""
+    there = (matrix > 0).astype(np.float32).tocsc()  # exact up to 2^24 rows
+    for start in range(0, matrix.shape[1], BLOCK):
+        yield product(there[:, start : start + BLOCK].T.tocsr(), there) / matrix.shape[0]
+
+
+def _correlated(matrix: sparse.csr_matrix) -> Blocks:
+    """Pearson correlations, BLOCK lines at a time.  (BLOCK, d)"""
+    count = matrix.shape[0]
+    mean, deviation = moments(matrix)
+    scale = np.divide(1.0, deviation * np.sqrt(count), out=np.zeros_like(mean), where=deviation > 0)
+    if _density(matrix) > DENSE:  # centred first: exact also where the mean is large
+        scaled = (matrix.toarray() - mean) * scale
+        for start in range(0, matrix.shape[1], BLOCK):
+            yield scaled[:, start : start + BLOCK].T @ scaled
+        return
+    columns = (matrix @ sparse.diags(scale)).tocsc()
+    centre = mean * scale * np.sqrt(count)
+    for start in range(0, matrix.shape[1], BLOCK):
+        end = start + BLOCK
+        yield product(columns[:, start:end].T.tocsr(), columns) - np.outer(centre[start:end], centre)
+
+
+def moments(matrix: sparse.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each column; exactly 0 where it is constant.  (d,) twice"""
+    count, width = matrix.shape
+    filled = np.bincount(matrix.indices, minlength=width)
+    mean = np.bincount(matrix.indices, matrix.data, minlength=width) / count
+    centred = (matrix.data - mean[matrix.indices]) ** 2
+    variance = (np.bincount(matrix.indices, centred, minlength=width) + (count - filled) * mean**2) / count
+    constant = matrix.max(0).toarray()[0] == matrix.min(0).toarray()[0]
+    return mean, np.where(constant, 0.0, np.sqrt(variance))
+
+
+# -- rows ---------------------------------------------------------------------------------------------
+
+
+def row_density_distance(one: sparse.csr_matrix, other: sparse.csr_matrix) -> float:
+    """Wasserstein-1 distance between the numbers of non-zeros per row."""
+    return float(wasserstein_distance(np.diff(one.indptr), np.diff(other.indptr)))
+
+
+def _density(matrix: sparse.csr_matrix) -> float:
+    return matrix.nnz / max(1, matrix.shape[0] * matrix.shape[1])
+
+
+# -- codes as indicators ------------------------------------------------------------------------------
+
+
+class Indicators:
+    """Codes as columns of 0 and 1, one for each column and value that real rows have, then those of others.
+
+    Args:
+        real: tables of the real rows: generated values that these lack get columns behind theirs.
+        others: further tables.
+        zero: whether 0 is a value like any other; otherwise it is the value that needs no column.
+    """
+
+    def __init__(self, real: list[sparse.csr_matrix], others: list[sparse.csr_matrix], *, zero: bool) -> None:
+        self._zero = zero
+        self._place: dict[int, int] = {}
+        self._levels = 2 + int(max((table.data.max(initial=0) for table in [*real, *others]), default=0))
+        for table in real:
+            self._add(table)
+        known = np.array(list(self._place), dtype=np.int64) // self._levels
+        sizes = np.bincount(known) if len(known) else np.zeros(0)
+        # pairs of known values of two different columns; values of one column never occur together
+        self.pairs = float(len(known) ** 2 - (sizes**2).sum()) / 2
+        for table in others:
+            self._add(table)
+
+    def __call__(self, table: sparse.csr_matrix) -> sparse.csr_matrix:
+        rows, keys = self._keys(table)
+        names = np.array(list(self._place), dtype=np.int64)
+        order = np.argsort(names)
+        columns = order[np.searchsorted(names, keys, sorter=order)]
+        return sparse.csr_matrix((np.ones(len(keys)), (rows, columns)), shape=(table.shape[0], len(names)))
+
+    def _add(self, table: sparse.csr_matrix) -> None:
+        for key in np.unique(self._keys(table)[1]).tolist():
+            self._place.setdefault(key, len(self._place))
+
+    def _keys(self, table: sparse.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
+        if self._zero:
+            rows, columns = (part.ravel() for part in np.indices(table.shape))
+            codes = table.toarray().ravel()
+        else:
+            entries = table.tocoo()
+            rows, columns, codes = entries.row, entries.col, entries.data
+        return rows, columns.astype(np.int64) * self._levels + codes.astype(np.int64)
