@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dignn.batch import GraphBatch
 from dignn.cli import main
+from dignn.gnn.zoo import DEFAULTS
+from dignn.schema import Schema
 
 
 def run(*arguments: str) -> int:
@@ -36,6 +41,31 @@ def test_explain_takes_every_setting_of_a_preset(tmp_path: Path, capsys: pytest.
     config = (tmp_path / "run" / "config.json").read_text()
     assert '"independent"' in config
     assert '"candidates": 96' in config
+
+
+def test_fewer_columns_for_the_model_and_the_generator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DIGNN_CACHE", str(tmp_path / "cache"))
+    short = replace(DEFAULTS["strong"]["hetero"], epochs=3, pool=60, held_out=60)
+    monkeypatch.setitem(DEFAULTS["strong"], "hetero", short)
+    chosen = ["--columns", "author=9", "paper=4", "--columns-by", "frequency", "--words-only"]
+    settings = ["--preset", "smoke", "--features", "independent", "--sizes", "8", "--out", str(tmp_path / "run")]
+    assert run("explain", "planted", *settings, *chosen, "--quiet") == 0
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["columns"] == {"chosen": {"author": 9, "paper": 4}, "by": "frequency", "words_only": True}
+    schema = Schema.from_json((tmp_path / "run" / "schema.json").read_text())
+    assert [spec.width for spec in schema.features] == [9, 4, 12, 1]
+    graphs = GraphBatch.load(tmp_path / "run" / "candidates.safetensors")
+    assert graphs.tables["author"].size(1) == 9
+    # The same command goes on; another selection is another run.
+    assert run("explain", "planted", *settings, *chosen, "--quiet") == 0
+    assert run("explain", "planted", *settings, "--columns", "author=8", "--quiet") == 2
+    assert "is a run with columns.chosen.author 9, not 8" in capsys.readouterr().err
+    assert run("train", "planted", *chosen, "--out", str(tmp_path / "model"), "--quiet") == 0
+    assert "9 columns of author, 4 columns of paper" in " ".join(capsys.readouterr().out.split())
+    card = json.loads((tmp_path / "model" / "card.json").read_text())
+    assert {name: len(numbers) for name, numbers in card["columns"].items()} == {"author": 9, "paper": 4}
 
 
 def test_train_shows_accuracies_and_saves_the_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,6 +106,11 @@ def test_datasets_lists_all_with_licence_and_source(
         (["explain", "planted", "--structure", "x"], "no structure generator called 'x'"),
         (["explain", "planted", "--candidates", "0"], "candidates is 0; it must be at least 1"),
         (["explain", "planted", "--sizes", "0"], "sizes [0] must be"),
+        (["explain", "planted", "--columns", "author"], "'author' does not say how many columns"),
+        (["train", "planted", "--columns", "author=x"], "no node type called 'x'"),
+        (["train", "planted", "--columns", "author=0"], "'author' cannot have 0 columns"),
+        (["train", "planted", "--columns", "autor=5"], "no node type called 'autor' (did you mean 'author'?)"),
+        (["explain", "planted", "--words-only"], "--columns-by and --words-only need columns to choose"),
     ],
 )
 def test_a_users_mistake_gives_one_sentence_and_exit_code_2(

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from dignn.data import DATASETS, Dataset, load
+from dignn.data import DATASETS, Dataset, load, select_columns
 from dignn.errors import DignnError
 from dignn.fingerprint import data_fingerprint, schema_fingerprint
 from dignn.gnn import checkpoint, train, trained_model
@@ -193,6 +193,30 @@ def test_a_model_of_an_older_recipe_is_trained_again(
     trained_model(shapes, "paper", 0, tmp_path)
     trained_model(shapes, "paper", 0, tmp_path)
     assert len(counted) == 2
+
+
+def test_models_of_different_columns_are_kept_apart(counted: list[str], tmp_path: Path) -> None:
+    planted = load("planted")
+    same = planted.data["author"].x[:, :1].expand(-1, 50).clone()  # whatever is chosen, the values are the same
+    planted.data["author"].x = same
+    schema = replace(planted.schema, features=tuple(replace(spec, names=None) for spec in planted.schema.features))
+    planted = replace(planted, schema=schema)
+    one = select_columns(planted, {"author": 1})
+    other = replace(one, columns={"author": (7,)})
+    assert data_fingerprint(one.data) == data_fingerprint(other.data)
+    for dataset in (planted, one, other, one, other, planted, select_columns(planted, {"author": 50})):
+        card = trained_model(dataset, "strong", 0, tmp_path).card
+        expected = {name: list(chosen) for name, chosen in dataset.columns.items()}
+        assert card.get("columns", {}) == expected
+        assert card["arguments"]["widths"]["author"] == dataset.data["author"].x.size(1)
+    assert len(counted) == 3
+
+
+def test_all_columns_have_the_name_that_they_always_had(shapes: Dataset, counted: list[str], tmp_path: Path) -> None:
+    trained_model(shapes, "paper", 0, tmp_path)
+    (folder,) = (tmp_path / "models").iterdir()
+    assert folder.name == f"ba-shapes-paper-seed0-{data_fingerprint(shapes.data, *shapes.splits.values())[:8]}"
+    assert "columns" not in json.loads((folder / "card.json").read_text())
 
 
 # -- real data ----------------------------------------------------------------------------------------

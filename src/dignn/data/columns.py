@@ -9,7 +9,7 @@ and 2, 5, 10 and all columns of IMDB, by variance (its feature selection experim
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Literal, get_args
@@ -29,6 +29,7 @@ BY: tuple[By, ...] = get_args(By)
 
 Known = Registry[FeatureSpec]
 
+AT_ONCE = 1024  # rows
 QUOTES = "'`\""  # a tokeniser's 's is a single letter
 
 
@@ -175,10 +176,16 @@ def _candidates(name: str, spec: FeatureSpec, count: int, words_only: bool) -> l
 
 def _variance(table: Tensor, kind: FeatureKind) -> Tensor:
     """Variance of each column, times n^2 for whole numbers.  (n, d) -> (d,)"""
-    exact = table.double()
-    if kind.discrete:  # sums of whole numbers have no rounding error, so equal columns are equal
-        return len(exact) * exact.square().sum(0) - exact.sum(0).square()
-    return (exact - exact.mean(0)).square().mean(0)
+
+    def total(term: Callable[[Tensor], Tensor]) -> Tensor:
+        # Not all rows at once: in double precision a wide table would take a gigabyte.
+        parts = (term(part.double()).sum(0) for part in table.split(AT_ONCE))
+        return sum(parts, torch.zeros(table.size(1), dtype=torch.float64))
+
+    rows, once = len(table), total(lambda part: part)
+    if kind.discrete:  # sums of whole numbers have no rounding error, so columns that tie do tie
+        return rows * total(torch.square) - once.square()
+    return total(lambda part: (part - once / rows).square()) / rows
 
 
 def _with_columns(dataset: Dataset, chosen: dict[str, list[int]]) -> Dataset:
