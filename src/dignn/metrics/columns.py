@@ -15,17 +15,19 @@ from torch import Tensor
 
 # Columns whose pairs with all others are looked at together: bounds memory.
 BLOCK = 512
+# Rows that are made sparse together: bounds memory.
+CHUNK = 1024
 # Above this share of non-zeros, matrices are multiplied faster as dense ones.
 DENSE = 0.05
 
 
-def matrix_of(table: Tensor) -> sparse.csr_matrix:
-    """A table (n, d) as a sparse matrix of double precision."""
-    rows, columns = table.nonzero(as_tuple=True)
-    ends = torch.zeros(len(table) + 1, dtype=torch.long)
-    ends[1:] = torch.bincount(rows, minlength=len(table)).cumsum(0)
-    values = table[rows, columns].double()
-    return sparse.csr_matrix((values.numpy(), columns.numpy(), ends.numpy()), shape=tuple(table.shape))
+def matrix_of(table: Tensor, chosen: np.ndarray | None = None) -> sparse.csr_matrix:
+    """Rows of a table (n, d), by default all, as a sparse matrix of double precision."""
+    chosen = np.arange(len(table)) if chosen is None else chosen
+    pieces = [sparse.csr_matrix((0, table.size(1)))]
+    for part in torch.from_numpy(chosen).split(CHUNK):  # never a copy of a wide table
+        pieces.append(sparse.csr_matrix(table[part].numpy()).astype(np.float64))
+    return sparse.vstack(pieces).tocsr()
 
 
 def product(left: sparse.csr_matrix, right: sparse.csr_matrix) -> np.ndarray:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor
 
 # Rows that are scaled together: bounds memory for wide tables.
@@ -17,6 +19,18 @@ def mean_cosine(generated: Tensor, real: Tensor) -> float | None:
     if not len(generated) or not len(real):
         return None
     return float(_mean_unit_row(generated) @ _mean_unit_row(real))
+
+
+def sparse_cosine(generated: sparse.csr_matrix, real: sparse.csr_matrix) -> float:
+    """:func:`mean_cosine` of sparse matrices that have rows."""
+    one, other = (_mean_sparse_row(table) for table in (generated, real))
+    return float(one @ other)
+
+
+def _mean_sparse_row(table: sparse.csr_matrix) -> np.ndarray:
+    norm = np.sqrt(np.asarray(table.multiply(table).sum(1)).ravel())
+    weight = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
+    return table.T @ weight / table.shape[0]
 
 
 def _mean_unit_row(table: Tensor) -> Tensor:

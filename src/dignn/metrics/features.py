@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import torch
+import numpy as np
 from scipy import sparse
 from torch import Tensor
 
@@ -26,7 +26,7 @@ from dignn.metrics.columns import (
     row_density_distance,
     total_variation,
 )
-from dignn.metrics.cosine import mean_cosine
+from dignn.metrics.cosine import sparse_cosine
 from dignn.metrics.nearest import memorisation
 from dignn.runtime.seeds import Seed
 from dignn.schema import FeatureKind
@@ -34,8 +34,6 @@ from dignn.schema import FeatureKind
 FEATURE_METRICS = ("column_error", "pair_error", "row_density", "cosine", "c2st", "memorisation")
 # Rows of a table that are looked at at most.
 MOST_ROWS = 10_000
-# Rows whose values are checked together: bounds memory.
-CHUNK = 1024
 _SEED = Seed(0)
 
 Values = dict[str, float | None]
@@ -99,50 +97,23 @@ def feature_realism(
     """
     kind = _check({"generated": generated, "training": train, "held-out": held_out}, kind)
     number = min(MOST_ROWS, len(generated), len(generated) if train is None else len(train))
-    generated = _some(generated, number, seed.child("generated"))
-    held_out = _some(held_out, MOST_ROWS, seed.child("held-out"))
-    train = None if train is None else _some(train, MOST_ROWS, seed.child("train"))
-    measured = _identities if kind is FeatureKind.IDENTITY else _rows
-    value, floor = measured(generated, train, held_out, kind, seed)
-    return FeatureRealism(kind, value, floor, number, len(held_out))
-
-
-def _identities(
-    generated: Tensor, train: Tensor | None, held_out: Tensor, kind: FeatureKind, seed: Seed
-) -> tuple[Values, Values | None]:
-    """Of one-hot rows, the distribution of members alone."""
-
-    def share(rows: Tensor) -> Tensor:
-        return torch.bincount(rows.argmax(1), minlength=rows.size(1)).double() / len(rows)
-
-    def values(rows: Tensor) -> Values:
-        error = float((share(rows) - share(held_out)).abs().sum()) / 2
-        return {**dict.fromkeys(FEATURE_METRICS), "column_error": error}
-
-    learned = None if train is None else _some(train, len(generated), seed.child("floor"))
-    return values(generated), None if learned is None else values(learned)
-
-
-def _rows(
-    generated: Tensor, train: Tensor | None, held_out: Tensor, kind: FeatureKind, seed: Seed
-) -> tuple[Values, Values | None]:
-    made, real = matrix_of(generated), matrix_of(held_out)
+    made = _some("generated", generated, number, kind, seed)
+    real = _some("held-out", held_out, MOST_ROWS, kind, seed)
     if train is None:
-        distance = _Distances(kind, real, [real], [made])
-        cosine = mean_cosine(generated, held_out)
-        return {**distance(made, seed), "cosine": cosine, "memorisation": None}, None
-    every = matrix_of(train)
-    learned = every[_chosen(len(train), len(generated), seed.child("floor")).numpy()]
-    distance = _Distances(kind, real, [real, every], [made])
-    near, near_floor = memorisation(made, every, real, kind, seed=seed.child("memorisation"))
-    return (
-        {**distance(made, seed), "cosine": mean_cosine(generated, train), "memorisation": near},
-        {**distance(learned, seed), "cosine": mean_cosine(held_out, train), "memorisation": near_floor},
-    )
+        value = _Distances(kind, real, [real], [made])(made, seed)
+        return FeatureRealism(kind, value, None, number, real.shape[0])
+    known = _some("training", train, MOST_ROWS, kind, seed)
+    distances = _Distances(kind, real, [real, known], [made])
+    value, floor = distances(made, seed), distances(known[_chosen(known.shape[0], number, seed.child("floor"))], seed)
+    if kind is not FeatureKind.IDENTITY:
+        value["cosine"], floor["cosine"] = sparse_cosine(made, known), sparse_cosine(real, known)
+        near = memorisation(made, known, real, kind, seed=seed.child("memorisation"))
+        value["memorisation"], floor["memorisation"] = near
+    return FeatureRealism(kind, value, floor, number, real.shape[0])
 
 
 class _Distances:
-    """Distances of tables from held-out rows.
+    """Distances of tables from held-out rows, and their cosine.
 
     Args:
         real: the held-out rows.
@@ -161,11 +132,16 @@ class _Distances:
         self._code = Indicators(known, made, zero=False) if kind is FeatureKind.CATEGORICAL else None
 
     def __call__(self, rows: sparse.csr_matrix, seed: Seed) -> Values:
+        nothing: Values = dict.fromkeys(FEATURE_METRICS)
+        if self._kind is FeatureKind.IDENTITY:  # one-hot rows: one choice, not many columns
+            return {**nothing, "column_error": total_variation(_member(rows), _member(self._real))}
         continuous = self._kind is FeatureKind.CONTINUOUS
         return {
+            **nothing,
             "column_error": (kolmogorov_smirnov if continuous else total_variation)(rows, self._real),
             "pair_error": self._pair_error(rows),
             "row_density": row_density_distance(rows, self._real) if self._zero_counts() else None,
+            "cosine": sparse_cosine(rows, self._real),
             "c2st": c2st(rows, self._real, seed=seed.child("c2st")),
         }
 
@@ -185,13 +161,25 @@ class _Distances:
 # -- tables -------------------------------------------------------------------------------------------
 
 
-def _chosen(count: int, most: int, seed: Seed) -> Tensor:
+def _member(rows: sparse.csr_matrix) -> sparse.csr_matrix:
+    """The number of the member that each one-hot row stands for, as a single column.  (n, 1)"""
+    return sparse.csr_matrix(np.asarray(rows.argmax(1)).reshape(-1, 1))
+
+
+def _chosen(count: int, most: int, seed: Seed) -> np.ndarray:
     """At most ``most`` numbers below ``count``, ascending."""
-    return torch.randperm(count, generator=seed.torch())[:most].sort().values
+    return np.arange(count) if count <= most else np.sort(seed.numpy().permutation(count)[:most])
 
 
-def _some(table: Tensor, most: int, seed: Seed) -> Tensor:
-    return table if len(table) <= most else table[_chosen(len(table), most, seed)]
+def _some(name: str, table: Tensor, most: int, kind: FeatureKind, seed: Seed) -> sparse.csr_matrix:
+    """At most ``most`` rows of a table."""
+    rows = matrix_of(table, _chosen(len(table), most, seed.child(name)))
+    if kind.discrete and not ((rows.data >= 0) & (rows.data == rows.data.round())).all():
+        raise DignnError(
+            f"The {name} table holds values that are not 0, 1, 2, ..., but is said to be {kind.value}; "
+            "round them, or say continuous"
+        )
+    return rows
 
 
 def _check(tables: Mapping[str, Tensor | None], kind: FeatureKind | str) -> FeatureKind:
@@ -213,15 +201,6 @@ def _check(tables: Mapping[str, Tensor | None], kind: FeatureKind | str) -> Feat
                 f"The {name} table has {table.size(1)} columns and the held-out one {width}; give the same"
             )
         # One sum instead of a test of every value: no copy of a wide table.
-        if not bool(table.sum(0, dtype=torch.float64).isfinite().all()):
+        if not bool(table.sum().isfinite()) and not bool(table.isfinite().all()):
             raise DignnError(f"The {name} table holds values that are not finite; replace NaN and infinity first")
-        if kind.discrete and not all(_whole_numbers(part) for part in table.split(CHUNK)):
-            raise DignnError(
-                f"The {name} table holds values that are not 0, 1, 2, ..., but is said to be {kind.value}; "
-                "round them, or say continuous"
-            )
     return kind
-
-
-def _whole_numbers(rows: Tensor) -> bool:
-    return bool((rows >= 0).all() and (rows == rows.round()).all())

@@ -13,6 +13,8 @@ from dignn.schema import FeatureKind
 BLOCK = 1024
 # Rows whose nearest ones are sought at most: the share has an error below 0.01 then.
 MOST_ROWS = 4000
+# Parts of the larger side at most.
+PARTS = 5
 # Distances that differ by less than this share of the rows' squared lengths are equal.
 _TIE = 1e-9
 
@@ -27,30 +29,33 @@ def memorisation(
 ) -> tuple[float, float | None]:
     """Share of generated rows that are nearer to a training row than to a held-out row; ties count one half.
 
-    Both sides have as many rows: of the larger one, some are drawn. Rows that were not drawn are real ones that stand
-    on neither side, and their own share is the floor; None if there are none left. Distances: L1 for binary columns and
-    counts, the number of different columns for categorical ones, and Euclid in units of the training rows' standard
-    deviations for continuous ones.
+    Both sides have as many rows: the larger one is cut into as many such parts as it has, at most 5, and the share is
+    the mean over them. The floor is the share of real rows that stand on neither side: those of the larger table, each
+    with the parts that it is not in. It tells how far chance goes: a single short row that is near to all others (a
+    hub) can move both by 0.05. None if there is one part only.
+
+    Distances: L1 for binary columns and counts, the number of different columns for categorical ones, and Euclid in
+    units of the training rows' standard deviations for continuous ones.
 
     Args:
         generated, train, held_out: rows (n, d) each; all have the same width.
     """
-    number = min(train.shape[0], held_out.shape[0])
     rng = seed.numpy()
-    learned, rest = _divide(train, number, rng)
-    others, more = _divide(held_out, number, rng)
-    rest = _divide(rest if train.shape[0] > number else more, MOST_ROWS, rng)[0]
-    generated = _divide(generated, MOST_ROWS, rng)[0]
-    generated, learned, others, rest = _squared(kind, train, [generated, learned, others, rest])
-    floor = _share_nearer(rest, learned, others) if rest.shape[0] else None
-    return _share_nearer(generated, learned, others), floor
-
-
-def _divide(
-    table: sparse.csr_matrix, number: int, rng: np.random.Generator
-) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
-    order = rng.permutation(table.shape[0])
-    return table[np.sort(order[:number])], table[np.sort(order[number:])]
+    generated, train, held_out = _squared(kind, train, [generated, train, held_out])
+    larger, smaller = (train, held_out) if train.shape[0] > held_out.shape[0] else (held_out, train)
+    count, size = larger.shape[0], smaller.shape[0]
+    order = rng.permutation(count)
+    parts = [order[start : start + size] for start in range(0, min(count - size, (PARTS - 1) * size) + 1, size)]
+    some = [np.sort(rng.permutation(table.shape[0])[:MOST_ROWS]) for table in (generated, larger)]
+    # (rows, parts) whether the part is nearer than the smaller side
+    made, own = (
+        _nearer(table[rows], larger, parts, smaller) for table, rows in zip((generated, larger), some, strict=True)
+    )
+    elsewhere = np.stack([~np.isin(some[1], part) for part in parts], axis=1)
+    floor = float(own[elsewhere].mean()) if elsewhere.any() else None
+    if larger is train:
+        return float(made.mean()), floor
+    return 1 - float(made.mean()), None if floor is None else 1 - floor
 
 
 def _squared(kind: FeatureKind, train: sparse.csr_matrix, tables: list[sparse.csr_matrix]) -> list[sparse.csr_matrix]:
@@ -80,15 +85,19 @@ def _thermometers(tables: list[sparse.csr_matrix]) -> list[sparse.csr_matrix]:
     return coded
 
 
-def _share_nearer(rows: sparse.csr_matrix, learned: sparse.csr_matrix, others: sparse.csr_matrix) -> float:
-    total = 0.0
+def _nearer(
+    rows: sparse.csr_matrix, larger: sparse.csr_matrix, parts: list[np.ndarray], smaller: sparse.csr_matrix
+) -> np.ndarray:
+    """Whether each row is nearer to a row of each part than to one of the smaller table: 1, 0, or 1/2.  (n, parts)"""
+    found = []
+    tables = [larger[part] for part in parts]
     for start in range(0, rows.shape[0], BLOCK):
         block = rows[start : start + BLOCK]
-        length = _lengths(block)
-        near, far = (_nearest(block, table) for table in (learned, others))
-        tie = np.abs(near - far) <= _TIE * (1 + length + np.abs(near))
-        total += float(np.where(tie, 0.5, near < far).sum())
-    return total / rows.shape[0]
+        far = _nearest(block, smaller)[:, None]
+        near = np.stack([_nearest(block, table) for table in tables], axis=1)
+        tie = np.abs(near - far) <= _TIE * (1 + _lengths(block)[:, None] + np.abs(near))
+        found.append(np.where(tie, 0.5, near < far))
+    return np.concatenate(found)
 
 
 def _nearest(rows: sparse.csr_matrix, table: sparse.csr_matrix) -> np.ndarray:
