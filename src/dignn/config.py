@@ -179,7 +179,10 @@ class TabDDPMConfig:
         blocks: of the network.
         dropout: in the blocks.
         batch: rows in a batch.
-        sampler_steps: steps of the reverse chain.
+        sampler: how continuous values are walked back from noise: along the flow of the velocity, by draws from the
+            posterior (ancestral: the paper's chain), or with the noise kept (deterministic). Multinomial diffusion
+            always draws from its posterior.
+        sampler_steps: steps on the way. 20 suffice for the flow; the paper's chain has 1000.
         training: how the network is trained.
     """
 
@@ -187,17 +190,21 @@ class TabDDPMConfig:
     prediction: Prediction = "velocity"
     repeated_rows: bool = True
     discrete: DiscreteBranch = "multinomial"
-    width: int = 256
+    width: int = 192
     blocks: int = 2
     dropout: float = 0.0
-    batch: int = 256
-    sampler_steps: int = 50
-    training: TrainingConfig = field(default_factory=lambda: TrainingConfig(steps=1000, validate_every=100))
+    batch: int = 512
+    sampler: Literal["flow", "ancestral", "deterministic"] = "flow"
+    sampler_steps: int = 20
+    training: TrainingConfig = field(
+        default_factory=lambda: TrainingConfig(steps=700, learning_rate=5e-3, validate_every=100)
+    )
 
     def __post_init__(self) -> None:
         _at_least(self, 1, "width", "blocks", "batch", "sampler_steps")
         _share(self, "dropout")
         _one_of(self, transform=Transform, prediction=Prediction, discrete=DiscreteBranch)
+        _one_of(self, sampler=Literal["flow", "ancestral", "deterministic"])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,122 @@
+"""Continuous columns before and after Gaussian diffusion, which wants mean 0 and deviation 1."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from dignn.config import Transform
+
+# Quantiles that a column is known by, at most.
+MOST_QUANTILES = 1000
+
+
+class Scaling(ABC):
+    """Columns (n, d) to columns (n, d) and back; its fields are tensors, which files can hold.
+
+    Columns with one value are better left out: they have no deviation.
+    """
+
+    @classmethod
+    @abstractmethod
+    def of(cls, rows: Tensor, weight: Tensor) -> Self:
+        """Measured on rows (n, d), of which each counts ``weight`` (n,) times."""
+
+    @abstractmethod
+    def encode(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        """What is diffused.  (m, d)"""
+
+    @abstractmethod
+    def decode(self, values: Tensor) -> Tensor:
+        """Back to the columns' own units; the results stay within the range of the data.  (m, d)"""
+
+
+@dataclass(frozen=True, eq=False)
+class Standard(Scaling):
+    """To mean 0 and standard deviation 1.
+
+    Args:
+        mean, deviation: (d,) double.
+        least, greatest: (d,) range of the data.
+    """
+
+    mean: Tensor
+    deviation: Tensor
+    least: Tensor
+    greatest: Tensor
+
+    @classmethod
+    def of(cls, rows: Tensor, weight: Tensor) -> Self:
+        share = (weight.double() / weight.double().sum())[:, None]
+        mean = (share * rows.double()).sum(0)
+        deviation = (share * (rows.double() - mean).square()).sum(0).sqrt()
+        return cls(mean, deviation, rows.amin(0), rows.amax(0))
+
+    def encode(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        return ((rows.double() - self.mean) / self.deviation).float()
+
+    def decode(self, values: Tensor) -> Tensor:
+        found = (values.double() * self.deviation + self.mean).float()
+        return found.clamp(self.least, self.greatest)
+
+
+@dataclass(frozen=True, eq=False)
+class Quantile(Scaling):
+    """To normal quantiles: a value goes to its rank, and the rank to where a normal distribution has it.
+
+    Equal values share an interval of ranks. They are spread over it at random and come back as the same value from any
+    place in it, so that a column with a point mass (many zeros, say) keeps it.
+
+    Args:
+        knots: (d, K + 1) the columns' quantiles 0, 1 / K, ..., 1.
+    """
+
+    knots: Tensor
+
+    @classmethod
+    def of(cls, rows: Tensor, weight: Tensor) -> Self:
+        ordered, order = rows.double().T.contiguous().sort(1)
+        weight = weight.double()[order]  # (d, n)
+        rank = (weight.cumsum(1) - weight / 2) / weight.sum(1, keepdim=True)  # in the middle of the row's own share
+        asked = torch.linspace(0, 1, min(len(rows), MOST_QUANTILES) + 1, dtype=torch.float64)
+        asked = asked.expand(rows.size(1), -1).contiguous()
+        return cls(_interpolate(rank, ordered, asked).float())
+
+    @property
+    def _ranks(self) -> Tensor:
+        return torch.linspace(0, 1, self.knots.size(1), dtype=torch.float64)
+
+    def encode(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        found, knots = rows.T.contiguous(), self.knots
+        first = torch.searchsorted(knots, found)
+        behind = torch.searchsorted(knots, found, right=True)
+        last = knots.size(1) - 1
+        rank = _interpolate(knots.double(), self._ranks.expand_as(knots), found.double())
+        low, high = self._ranks[first.clamp(max=last)], self._ranks[(behind - 1).clamp(min=0)]
+        spread = low + (high - low) * torch.rand(found.shape, generator=generator, dtype=torch.float64)
+        rank = torch.where(behind > first, spread, rank)
+        # The ends would go to infinity.
+        return torch.special.ndtri(rank.clamp(0.5 / last, 1 - 0.5 / last)).float().T.contiguous()
+
+    def decode(self, values: Tensor) -> Tensor:
+        place = torch.special.ndtr(values.double().T) * (self.knots.size(1) - 1)
+        left = place.long().clamp(max=self.knots.size(1) - 2)
+        low, high = self.knots.gather(1, left), self.knots.gather(1, left + 1)
+        found = low + ((high - low).double() * (place - left)).float()
+        # Rounding must not leave the interval, nor a value that both of its ends have.
+        return torch.minimum(found, high).T.contiguous()
+
+
+SCALINGS: dict[Transform, type[Scaling]] = {"standard": Standard, "quantile": Quantile}
+
+
+def _interpolate(x: Tensor, y: Tensor, asked: Tensor) -> Tensor:
+    """The y at ``asked`` between ascending x, each line its own; the first or last y beyond the ends.  (d, K)"""
+    right = torch.searchsorted(x.contiguous(), asked).clamp(1, x.size(1) - 1)
+    x0, x1, y0, y1 = x.gather(1, right - 1), x.gather(1, right), y.gather(1, right - 1), y.gather(1, right)
+    part = torch.where(x1 > x0, (asked - x0) / torch.where(x1 > x0, x1 - x0, 1.0), 0.0)
+    return y0 + part.clamp(0, 1) * (y1 - y0)

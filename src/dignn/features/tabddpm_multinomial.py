@@ -1,0 +1,103 @@
+"""Multinomial diffusion of a discrete table as TabDDPM has it: columns change towards uniform noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dignn.config import TabDDPMConfig
+from dignn.diffusion import CategoricalNoise, State, reverse, time_grid
+from dignn.features.base import under
+from dignn.features.levels import Levels
+from dignn.features.tabddpm_network import new_denoiser, train_denoiser
+from dignn.features.table import Table
+from dignn.runtime.progress import Tick
+from dignn.runtime.seeds import Seed
+
+
+class MultinomialTable:
+    """Learns a table by multinomial diffusion of the values that exist in each column.
+
+    A column with k values has k - 1 *slots*: the network sees 1 in the slot of its value and -1 in others, and gives
+    the logit of each slot's value against the column's first value. So a binary column enters as one centred bit.
+
+    Args:
+        config: settings.
+    """
+
+    def __init__(self, config: TabDDPMConfig) -> None:
+        self.config = config
+
+    def fit(self, table: Table, seed: Seed, tick: Tick) -> dict[str, Any]:
+        """Learns and returns a report. The table has at least one column with two values."""
+        self._set_levels(Levels.of(table.rows))
+        # Two bytes hold every code: a table with more values in a column would not fit in memory by its logits.
+        code = torch.cat([self._levels.encode(some).to(torch.int16) for some in table.rows.split(1024)])
+        slots = len(self._slot_column)
+        self._network = new_denoiser(slots, slots, table.classes + 1, self.config, seed.child("network"))
+        self._start_from_frequencies(code, table.weight)
+
+        def loss(row: Tensor, line: Tensor, signal: Tensor, generator: torch.Generator) -> Tensor:
+            clean = code[row].long()
+            noisy = self._noise.corrupt(clean, signal[:, None], generator)
+            return self._noise.loss(self._logits(noisy, signal, line), clean)
+
+        return train_denoiser(self._network, table, loss, self.config, seed=seed, tick=tick).to_json()
+
+    def sample(self, line: Tensor, generator: torch.Generator) -> Tensor:
+        """A row for each line (m,).  (m, d)"""
+
+        def predict(state: State, signal: float) -> State:
+            return {"table": self._logits(state["table"], torch.full((len(line),), signal), line).softmax(-1)}
+
+        start = {"table": self._noise.prior((len(line), len(self._levels.values)), generator)}
+        grid = time_grid(self.config.sampler_steps)
+        made = reverse({"table": self._noise}, start, predict, grid, generator=generator)
+        return self._levels.decode(made["table"])
+
+    @property
+    def chunk_cells(self) -> int:
+        """Numbers that sampling holds for each row."""
+        return max(self.config.width, self._levels.values.numel())
+
+    # -- helpers --------------------------------------------------------------------------------------
+
+    def _set_levels(self, levels: Levels) -> None:
+        self._levels = levels
+        there = levels.values.isfinite()
+        self._noise = CategoricalNoise(there / there.sum(1, keepdim=True))
+        self._slot_column, place = there[:, 1:].nonzero(as_tuple=True)
+        self._slot_code = place + 1
+        # Logits of all values before the network's are put in: 0 for a first value, none for padding.
+        self._padded = torch.where(there, 0.0, -torch.inf)
+
+    def _logits(self, noisy: Tensor, signal: Tensor, line: Tensor) -> Tensor:
+        """(B, d), (B,), (B,) -> (B, d, K)"""
+        bits = (noisy[:, self._slot_column] == self._slot_code).float() * 2 - 1
+        logits = self._padded.repeat(len(noisy), 1, 1)
+        logits[:, self._slot_column, self._slot_code] = self._network(bits, signal, line)
+        return logits
+
+    def _start_from_frequencies(self, code: Tensor, weight: Tensor) -> None:
+        """The first prediction: each column's own distribution."""
+        count = torch.zeros(self._padded.shape, dtype=torch.float64)
+        for value in range(count.size(1)):
+            count[:, value] = torch.cat([weight.double() @ (some == value).double() for some in code.split(512, dim=1)])
+        logit = count.log() - count[:, :1].log()
+        with torch.no_grad():
+            self._network.leave.bias.copy_(logit[self._slot_column, self._slot_code])
+
+    # -- files ----------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Tensor]:
+        network = {f"network.{name}": value for name, value in self._network.state_dict().items()}
+        return network | {"levels": self._levels.values}
+
+    def restore(self, tensors: dict[str, Tensor], lines: int) -> None:
+        self._set_levels(Levels(tensors["levels"]))
+        slots = len(self._slot_column)
+        self._network = new_denoiser(slots, slots, lines, self.config, Seed(0))
+        self._network.load_state_dict(under(tensors, "network."))
+        self._network.eval()
