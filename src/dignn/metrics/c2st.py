@@ -16,7 +16,7 @@ FOLDS = 5
 FREQUENT_ROW = 0.01
 # Tables with more columns than this are shown to trees by their most frequent columns and main directions.
 WIDE = 400
-FREQUENT_COLUMNS, DIRECTIONS = 50, 50
+FREQUENT_COLUMNS, DIRECTIONS, DIRECTIONS_OF_FEW = 50, 50, 20
 # How many of the main directions a row's length is measured in.
 LENGTHS = (5, 10, 20, 50)
 
@@ -25,10 +25,10 @@ def c2st(generated: sparse.csr_matrix, real: sparse.csr_matrix, *, seed: Seed) -
     """Area under the ROC curve on rows that were not learned from, mean of 5 stratified folds; 0.5 is ideal.
 
     Equal numbers of both are compared, at most 2,000. Gradient-boosted trees see the columns and, of each row, the
-    number of non-zeros, the sum and the largest value. Tables of more than 400 columns are too wide for them: there
-    they see the 50 most frequent columns, the scores in the 50 main directions and the row's length in those (rows of
-    words that go together are long), a logistic regression sees all columns, and the larger of the two areas is
-    reported. Values below 0.5 are chance and reported as they are.
+    number of non-zeros, the sum, the largest value, the scores in the 20 main directions and the row's length in those
+    (rows of words that go together are long). Tables of more than 400 columns are too wide for them: there they see the
+    50 most frequent columns and 50 directions, a logistic regression sees all columns, and the larger of the two areas
+    is reported. Values below 0.5 are chance and reported as they are.
 
     Copies of a row fall into one fold, so that rows drawn with replacement are not told by their twins; a row that is
     more than 1 % of all is spread over the folds, so that a generator of a few rows only is found out.
@@ -45,9 +45,10 @@ def c2st(generated: sparse.csr_matrix, real: sparse.csr_matrix, *, seed: Seed) -
     rng = seed.numpy()
     rows = sparse.vstack([table[_some(table.shape[0], number, rng)] for table in (generated, real)]).tocsr()
     label = np.repeat([1, 0], number)
-    fold = _folds(rows, label, rng)
+    copies = _Copies(rows, rng)
+    fold = _folds(copies, label, rng)
     state = int(rng.integers(2**31))
-    areas = [_area(_trees(len(label), state), _seen_by_trees(rows, state), label, fold)]
+    areas = [_area(_trees(len(label), state), _seen_by_trees(rows, copies, state), label, fold)]
     if rows.shape[1] > WIDE:
         size = np.sqrt((rows.data**2).mean()) if rows.nnz else 1.0  # so that units do not matter
         areas.append(_area(_regression(), rows / size, label, fold))
@@ -58,13 +59,25 @@ def _some(count: int, number: int, rng: np.random.Generator) -> np.ndarray:
     return np.sort(rng.permutation(count)[:number])
 
 
-def _folds(rows: sparse.csr_matrix, label: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+class _Copies:
+    """Which rows are the same.
+
+    Attributes:
+        first: (n,) the first row that each row is a copy of, itself included.
+        count: (n,) how many copies there are.
+    """
+
+    def __init__(self, rows: sparse.csr_matrix, rng: np.random.Generator) -> None:
+        # Rows are the same if their products with a random direction are.
+        _, first, copy, count = np.unique(
+            rows @ rng.normal(size=rows.shape[1]), return_index=True, return_inverse=True, return_counts=True
+        )
+        self.first, self.count = first[copy], count[copy]
+
+
+def _folds(copies: _Copies, label: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A fold for each row, the same for copies unless they are many, both sides spread evenly.  (n,)"""
-    # Rows are the same if their products with a random direction are.
-    _, first, copy, count = np.unique(
-        rows @ rng.normal(size=rows.shape[1]), return_index=True, return_inverse=True, return_counts=True
-    )
-    unit = np.where(count[copy] > FREQUENT_ROW * len(label), np.arange(len(label)), first[copy])
+    unit = np.where(copies.count > FREQUENT_ROW * len(label), np.arange(len(label)), copies.first)
     fold = np.empty(len(label), dtype=np.int64)
     for side in (0, 1):
         units = rng.permutation(np.unique(unit[label[unit] == side]))
@@ -72,18 +85,23 @@ def _folds(rows: sparse.csr_matrix, label: np.ndarray, rng: np.random.Generator)
     return fold[unit]
 
 
-def _seen_by_trees(rows: sparse.csr_matrix, state: int) -> np.ndarray:
-    """Columns and row statistics.  (n, features)"""
-    filled, total, largest = np.diff(rows.indptr)[:, None], np.asarray(rows.sum(1)), rows.max(1).toarray()
-    if rows.shape[1] <= WIDE:
-        return np.hstack([filled, total, largest, rows.toarray()])
+def _seen_by_trees(rows: sparse.csr_matrix, copies: _Copies, state: int) -> np.ndarray:
+    """Columns, row statistics, and scores and lengths in the main directions.  (n, features)"""
     # Imported late: it takes a second, and most uses of the library never get here.
-    from sklearn.decomposition import TruncatedSVD
+    from sklearn.utils.extmath import randomized_svd
 
-    frequent = np.argsort(-np.bincount(rows.indices, minlength=rows.shape[1]), kind="stable")[:FREQUENT_COLUMNS]
-    scores = TruncatedSVD(min(DIRECTIONS, rows.shape[0] - 1), random_state=state).fit_transform(rows)
-    lengths = [(scores[:, :directions] ** 2).sum(1, keepdims=True) for directions in LENGTHS]
-    return np.hstack([filled, total, largest, rows[:, frequent].toarray(), scores, *lengths])
+    seen = [np.diff(rows.indptr)[:, None], np.asarray(rows.sum(1)), rows.max(1).toarray()]
+    wide = rows.shape[1] > WIDE
+    frequent = np.argsort(-np.bincount(rows.indices, minlength=rows.shape[1]), kind="stable")
+    seen.append(rows[:, frequent[:FREQUENT_COLUMNS] if wide else slice(None)].toarray())
+    # Directions of distinct rows, or they would turn towards rows that have copies.
+    distinct = rows[np.unique(copies.first)]
+    number = min(DIRECTIONS if wide else DIRECTIONS_OF_FEW, *distinct.shape)
+    if rows.nnz and number > 1:
+        scores = rows @ randomized_svd(distinct, number, random_state=state)[2].T
+        lengths = [(scores[:, :directions] ** 2).sum(1, keepdims=True) for directions in LENGTHS]
+        seen += [scores, *lengths]
+    return np.hstack(seen)
 
 
 def _trees(count: int, state: int) -> Any:

@@ -198,7 +198,7 @@ def _check(tables: Mapping[str, Tensor | None], kind: FeatureKind | str) -> Feat
             )
         if table.size(1) != width:
             raise DignnError(
-                f"The {name} table has {table.size(1)} columns and the held-out one {width}; give the same"
+                f"The {name} table has {table.size(1)} columns, the held-out one {width}; give the same"
             )
         # One sum instead of a test of every value: no copy of a wide table.
         if not bool(table.sum().isfinite()) and not bool(table.isfinite().all()):
