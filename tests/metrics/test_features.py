@@ -63,14 +63,14 @@ def test_independent_columns_show_in_pairs_and_to_the_classifier(kind: FeatureKi
     # columns are as in training rows, to the last digit
     assert found.value["column_error"] == pytest.approx(found.floor["column_error"], rel=1e-12)
     assert found.value["pair_error"] > 2 * found.floor["pair_error"]
-    assert found.value["c2st"] > 0.7
+    assert found.value["c2st"] > 0.6
 
 
 def test_rows_that_are_the_held_out_ones() -> None:
-    train, held_out = (table(FeatureKind.COUNT, 200, 7, seed) for seed in range(2))
+    train, held_out = (table(FeatureKind.COUNT, 200, 21, seed) for seed in range(2))
     found = feature_realism(held_out, train, held_out, "count")
     assert [found.value[name] for name in ("column_error", "pair_error", "row_density")] == [0, 0, 0]
-    assert found.value["memorisation"] < 0.5
+    assert found.value["memorisation"] < 0.1
 
 
 def test_rows_that_are_the_training_ones() -> None:

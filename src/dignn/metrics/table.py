@@ -11,6 +11,7 @@ from typing import Any
 from dignn.batch import GraphBatch
 from dignn.gnn.adapter import Scores
 from dignn.metrics.cosine import mean_cosine
+from dignn.metrics.graph_features import graph_features
 from dignn.metrics.mmd import METRICS, mmd
 from dignn.metrics.plain import plain_graphs
 from dignn.metrics.structure import novelty, spread, uniqueness
@@ -40,6 +41,7 @@ def measure(
         held_out, held_out_scores: real graphs that they never saw, and what the model says of those.
     """
     alike = min(len(candidates), len(held_out))
+    features, floor_features = graph_features(candidates, train, held_out)
     return {
         "paper": {
             "mmd": _class_mmd(candidates, scores, train),
@@ -51,6 +53,7 @@ def measure(
             validity["valid"] / validity["generated"] if validity["generated"] else None,
             _set_mmd(candidates, held_out, "sound"),
             _share_new(candidates, train, alike),
+            features,
         ),
         "floor": {
             "paper": {
@@ -59,7 +62,9 @@ def measure(
                 "pf": predictive_faithfulness(held_out_scores),
                 "gf": None,
             },
-            "sound": _sound(1.0, _set_mmd(train, held_out, "sound"), _share_new(held_out, train, alike)),
+            "sound": _sound(
+                1.0, _set_mmd(train, held_out, "sound"), _share_new(held_out, train, alike), floor_features
+            ),
         },
         "control": {},
     }
@@ -109,13 +114,15 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _sound(
-    graph_yield: float | None, set_mmd: dict[str, float | None], graphs: dict[str, float | None]
+    graph_yield: float | None,
+    set_mmd: dict[str, float | None],
+    graphs: dict[str, float | None],
+    features: dict[str, Any],
 ) -> dict[str, Any]:
-    features = dict.fromkeys(("column_error", "pair_error", "row_density", "c2st", "memorisation"))
     return {
         "yield": graph_yield,
         "mmd": set_mmd,
-        "features": {**features, "by_type": None},
+        "features": features,
         "graphs": {**graphs, "c2st": None},
         **dict.fromkeys(("typed_gf", "contrast", "pf_in_distribution", "coverage", "planted")),
     }
