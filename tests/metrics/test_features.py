@@ -21,6 +21,12 @@ DISCRETE = (FeatureKind.BINARY, FeatureKind.COUNT, FeatureKind.CATEGORICAL)
 KINDS = (*DISCRETE, FeatureKind.CONTINUOUS)
 
 
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The classifier has tests of its own."""
+    monkeypatch.setattr("dignn.metrics.c2st.TREES", 10)
+
+
 def table(kind: FeatureKind, rows: int, columns: int, seed: int) -> Tensor:
     """Rows whose columns hang together through a hidden topic."""
     generator = torch.Generator().manual_seed(seed)

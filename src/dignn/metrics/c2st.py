@@ -12,6 +12,7 @@ from dignn.runtime.seeds import Seed
 # Rows of each side at most, and at least: with fewer there is nothing to learn from.
 MOST_ROWS, LEAST_ROWS = 2000, 10
 FOLDS = 5
+TREES = 40
 # Copies of a row that are a larger share of all rows than this are something to learn; fewer are chance.
 FREQUENT_ROW = 0.01
 # Tables with more columns than this are shown to trees by their most frequent columns and main directions.
@@ -109,7 +110,7 @@ def _trees(count: int, state: int) -> Any:
 
     leaf = max(2, min(20, count // 20))
     return HistGradientBoostingClassifier(
-        max_iter=40,
+        max_iter=TREES,
         learning_rate=0.15,
         max_leaf_nodes=15,
         min_samples_leaf=leaf,
