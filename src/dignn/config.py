@@ -149,13 +149,15 @@ class DiTabDDPMConfig:
 
     noise: TableNoise = "auto"
     denoiser: Denoiser = "fast"
-    width: int = 256
+    width: int = 128
     blocks: int = 2
     dropout: float = 0.0
     batch: int = 128
     sampler_steps: int = 50
     grid: Grid = "uniform"
-    training: TrainingConfig = field(default_factory=lambda: TrainingConfig(steps=600, validate_every=100))
+    training: TrainingConfig = field(
+        default_factory=lambda: TrainingConfig(steps=400, learning_rate=2e-3, validate_every=50)
+    )
 
     def __post_init__(self) -> None:
         _at_least(self, 1, "width", "blocks", "batch", "sampler_steps")
@@ -186,7 +188,7 @@ class TabDDPMConfig:
         training: how the network is trained.
     """
 
-    transform: Transform = "standard"
+    transform: Transform = "quantile"
     prediction: Prediction = "velocity"
     repeated_rows: bool = True
     discrete: DiscreteBranch = "multinomial"

@@ -13,6 +13,8 @@ from dignn.config import Transform
 
 # Quantiles that a column is known by, at most.
 MOST_QUANTILES = 1000
+# Rows that are looked at in double precision together: bounds memory.
+PIECE = 1024
 
 
 class Scaling(ABC):
@@ -51,10 +53,11 @@ class Standard(Scaling):
 
     @classmethod
     def of(cls, rows: Tensor, weight: Tensor) -> Self:
-        share = (weight.double() / weight.double().sum())[:, None]
-        mean = (share * rows.double()).sum(0)
-        deviation = (share * (rows.double() - mean).square()).sum(0).sqrt()
-        return cls(mean, deviation, rows.amin(0), rows.amax(0))
+        share = weight.double() / weight.double().sum()
+        parts = list(zip(share.split(PIECE), rows.split(PIECE), strict=True))
+        mean = torch.stack([part @ some.double() for part, some in parts]).sum(0)
+        variance = torch.stack([part @ (some.double() - mean).square() for part, some in parts]).sum(0)
+        return cls(mean, variance.sqrt(), rows.amin(0), rows.amax(0))
 
     def encode(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         return ((rows.double() - self.mean) / self.deviation).float()

@@ -12,7 +12,7 @@ from dignn.diffusion import gaussian
 from dignn.diffusion.schedule import time_grid
 from dignn.features.base import under
 from dignn.features.levels import Levels
-from dignn.features.scaling import SCALINGS, Scaling, Standard
+from dignn.features.scaling import PIECE, SCALINGS, Scaling, Standard
 from dignn.features.tabddpm_network import new_denoiser, train_denoiser
 from dignn.features.table import Table
 from dignn.runtime.progress import Tick
@@ -42,7 +42,8 @@ class GaussianTable:
         rows = rows[:, self._varying]
         self._scaling = self._kind.of(rows, table.weight)
         self._levels = Levels.of(rows) if self._rounded else None
-        values = self._scaling.encode(rows, seed.child("spread").torch())
+        spread = seed.child("spread").torch()
+        values = torch.cat([self._scaling.encode(some, spread) for some in rows.split(PIECE)])
         self._bounds = values.amin(0), values.amax(0)
         width, lines = len(self._varying), table.classes + 1
         self._network = new_denoiser(width, width, lines, self.config, seed.child("network"))

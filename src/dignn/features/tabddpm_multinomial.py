@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from dignn.config import TabDDPMConfig
@@ -42,7 +43,7 @@ class MultinomialTable:
         def loss(row: Tensor, line: Tensor, signal: Tensor, generator: torch.Generator) -> Tensor:
             clean = code[row].long()
             noisy = self._noise.corrupt(clean, signal[:, None], generator)
-            return self._noise.loss(self._logits(noisy, signal, line), clean)
+            return F.cross_entropy(self._logits(noisy, signal, line), clean)
 
         return train_denoiser(self._network, table, loss, self.config, seed=seed, tick=tick).to_json()
 
@@ -50,7 +51,8 @@ class MultinomialTable:
         """A row for each line (m,).  (m, d)"""
 
         def predict(state: State, signal: float) -> State:
-            return {"table": self._logits(state["table"], torch.full((len(line),), signal), line).softmax(-1)}
+            logits = self._logits(state["table"], torch.full((len(line),), signal), line)
+            return {"table": logits.softmax(1).transpose(1, 2).contiguous()}
 
         start = {"table": self._noise.prior((len(line), len(self._levels.values)), generator)}
         grid = time_grid(self.config.sampler_steps)
@@ -71,21 +73,21 @@ class MultinomialTable:
         self._slot_column, place = there[:, 1:].nonzero(as_tuple=True)
         self._slot_code = place + 1
         # Logits of all values before the network's are put in: 0 for a first value, none for padding.
-        self._padded = torch.where(there, 0.0, -torch.inf)
+        self._padded = torch.where(there, 0.0, -torch.inf).T.contiguous()
 
     def _logits(self, noisy: Tensor, signal: Tensor, line: Tensor) -> Tensor:
-        """(B, d), (B,), (B,) -> (B, d, K)"""
+        """(B, d), (B,), (B,) -> (B, K, d), which is faster than (B, d, K) to normalise"""
         bits = (noisy[:, self._slot_column] == self._slot_code).float() * 2 - 1
         logits = self._padded.repeat(len(noisy), 1, 1)
-        logits[:, self._slot_column, self._slot_code] = self._network(bits, signal, line)
+        logits[:, self._slot_code, self._slot_column] = self._network(bits, signal, line)
         return logits
 
     def _start_from_frequencies(self, code: Tensor, weight: Tensor) -> None:
         """The first prediction: each column's own distribution."""
-        count = torch.zeros(self._padded.shape, dtype=torch.float64)
-        for value in range(count.size(1)):
-            count[:, value] = torch.cat([weight.double() @ (some == value).double() for some in code.split(512, dim=1)])
-        logit = count.log() - count[:, :1].log()
+        row, column = code.nonzero(as_tuple=True)
+        count = torch.zeros(self._levels.values.shape, dtype=torch.float64)
+        count.index_put_((column, code[row, column].long()), weight.double()[row], accumulate=True)
+        logit = count.log() - (weight.double().sum() - count.sum(1, keepdim=True)).log()
         with torch.no_grad():
             self._network.leave.bias.copy_(logit[self._slot_column, self._slot_code])
 

@@ -19,8 +19,8 @@ from dignn.runtime.seeds import Seed
 
 # Share of rows with a class that learn for nodes without one.
 NAMELESS = 0.05
-# One in so many rows validates, as often as there are times to look at it.
-VALIDATION_SHARE, VALIDATION_TIMES = 10, 4
+# One in so many rows validates, at so many times each, and so many in all at most.
+VALIDATION_SHARE, VALIDATION_TIMES, VALIDATION_MOST = 10, 4, 2048
 
 Loss = Callable[[Tensor, Tensor, Tensor, torch.Generator], Tensor]
 """(numbers of rows, their lines, signals (B,), generator) -> ()"""
@@ -73,7 +73,7 @@ def train_denoiser(
     order = torch.randperm(len(table), generator=seed.child("division").torch())
     held = order[: len(table) // VALIDATION_SHARE].sort().values
     kept = order[len(held) :].sort().values
-    part = table[kept]
+    part, validation = table[kept], table[held]
     generator = seed.child("batches").torch()
 
     def shard() -> Tensor:
@@ -83,8 +83,11 @@ def train_denoiser(
 
     def validate() -> float:
         own = seed.child("validation").torch()  # the same rows, times and noise at each look
-        row, line = table[held].draw_batch(VALIDATION_TIMES * len(held), own, NAMELESS)
-        return float(loss(held[row], line, cosine_signal(_times(len(row), own)), own))
+        row, line = validation.draw_batch(min(VALIDATION_TIMES * len(held), VALIDATION_MOST), own, NAMELESS)
+        drawn = held[row], line, cosine_signal(_times(len(row), own))
+        # In pieces, because the logits of a wide table take much memory.
+        pieces = zip(*(values.split(config.batch) for values in drawn), strict=True)
+        return sum(len(piece[0]) * float(loss(*piece, own)) for piece in pieces) / len(row)
 
     steps = config.training.steps_for(len(part), config.batch)
     with torch.random.fork_rng(devices=[]):  # dropout draws from torch's global generator
