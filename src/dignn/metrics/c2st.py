@@ -49,10 +49,15 @@ def c2st(generated: sparse.csr_matrix, real: sparse.csr_matrix, *, seed: Seed) -
     copies = _Copies(rows, rng)
     fold = _folds(copies, label, rng)
     state = int(rng.integers(2**31))
-    areas = [_area(_trees(len(label), state), _seen_by_trees(rows, copies, state), label, fold)]
-    if rows.shape[1] > WIDE:
-        size = np.sqrt((rows.data**2).mean()) if rows.nnz else 1.0  # so that units do not matter
-        areas.append(_area(_regression(), rows / size, label, fold))
+    # Imported late, like all of scikit-learn here: it takes a second, and most uses of the library never get here.
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    # One thread gives the same bits everywhere, and small trees on several mostly wait for each other.
+    with threadpool_limits(1):
+        areas = [_area(_trees(len(label), state), _seen_by_trees(rows, copies, state), label, fold)]
+        if rows.shape[1] > WIDE:
+            size = np.sqrt((rows.data**2).mean()) if rows.nnz else 1.0  # so that units do not matter
+            areas.append(_area(_regression(), rows / size, label, fold))
     return max(areas)
 
 
@@ -88,7 +93,6 @@ def _folds(copies: _Copies, label: np.ndarray, rng: np.random.Generator) -> np.n
 
 def _seen_by_trees(rows: sparse.csr_matrix, copies: _Copies, state: int) -> np.ndarray:
     """Columns, row statistics, and scores and lengths in the main directions.  (n, features)"""
-    # Imported late: it takes a second, and most uses of the library never get here.
     from sklearn.utils.extmath import randomized_svd
 
     seen = [np.diff(rows.indptr)[:, None], np.asarray(rows.sum(1)), rows.max(1).toarray()]
