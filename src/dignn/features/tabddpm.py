@@ -39,6 +39,8 @@ class TabDDPM(FeatureGenerator):
     kinds: ClassVar[frozenset[FeatureKind]] = frozenset(
         {FeatureKind.CONTINUOUS, FeatureKind.BINARY, FeatureKind.COUNT, FeatureKind.CATEGORICAL}
     )
+    _repeated: RepeatedRows
+    _model: GaussianTable | MultinomialTable | None
 
     def __init__(self, config: TabDDPMConfig | None = None) -> None:
         super().__init__()
@@ -94,9 +96,6 @@ class TabDDPM(FeatureGenerator):
         return GaussianTable(self.config, rounded=self.spec.kind.discrete)
 
     # -- files ----------------------------------------------------------------------------------------
-
-    _repeated: RepeatedRows
-    _model: GaussianTable | MultinomialTable | None
 
     def _state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         tensors = {"repeated.rows": self._repeated.rows, "repeated.share": self._repeated.share}

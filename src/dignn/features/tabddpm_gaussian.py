@@ -9,11 +9,12 @@ from torch import Tensor
 
 from dignn.config import TabDDPMConfig
 from dignn.diffusion import gaussian
-from dignn.diffusion.schedule import time_grid
+from dignn.diffusion.schedule import cosine_signal, time_grid
 from dignn.features.base import under
+from dignn.features.learning import even_times, train_on_rows
 from dignn.features.levels import Levels
 from dignn.features.scaling import PIECE, SCALINGS, Scaling, Standard
-from dignn.features.tabddpm_network import new_denoiser, train_denoiser
+from dignn.features.tabddpm_network import new_denoiser
 from dignn.features.table import Table
 from dignn.runtime.progress import Tick
 from dignn.runtime.seeds import Seed
@@ -48,13 +49,15 @@ class GaussianTable:
         width, lines = len(self._varying), table.classes + 1
         self._network = new_denoiser(width, width, lines, self.config, seed.child("network"))
 
-        def loss(row: Tensor, line: Tensor, signal: Tensor, generator: torch.Generator) -> Tensor:
-            clean = values[row]
+        def loss(clean: Tensor, line: Tensor, generator: torch.Generator) -> Tensor:
+            signal = cosine_signal(even_times(len(clean), generator))
             noisy, noise = gaussian.corrupt(clean, signal[:, None], generator)
             wanted = gaussian.target(self.config.prediction, clean, noise, signal[:, None])
             return (self._network(noisy, signal, line) - wanted).square().mean()
 
-        return train_denoiser(self._network, table, loss, self.config, seed=seed, tick=tick).to_json()
+        learned = Table(values, table.condition, table.weight, table.spec)
+        batch, training = self.config.batch, self.config.training
+        return train_on_rows(self._network, learned, loss, batch, training, seed=seed, tick=tick).to_json()
 
     def sample(self, line: Tensor, generator: torch.Generator) -> Tensor:
         """A row for each line (m,).  (m, d)"""

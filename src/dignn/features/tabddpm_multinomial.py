@@ -9,10 +9,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from dignn.config import TabDDPMConfig
-from dignn.diffusion import CategoricalNoise, State, reverse, time_grid
+from dignn.diffusion import CategoricalNoise, State, cosine_signal, reverse, time_grid
 from dignn.features.base import under
+from dignn.features.learning import even_times, train_on_rows
 from dignn.features.levels import Levels
-from dignn.features.tabddpm_network import new_denoiser, train_denoiser
+from dignn.features.tabddpm_network import new_denoiser
 from dignn.features.table import Table
 from dignn.runtime.progress import Tick
 from dignn.runtime.seeds import Seed
@@ -34,18 +35,18 @@ class MultinomialTable:
     def fit(self, table: Table, seed: Seed, tick: Tick) -> dict[str, Any]:
         """Learns and returns a report. The table has at least one column with two values."""
         self._set_levels(Levels.of(table.rows))
-        # Two bytes hold every code: a table with more values in a column would not fit in memory by its logits.
-        code = torch.cat([self._levels.encode(some).to(torch.int16) for some in table.rows.split(1024)])
         slots = len(self._slot_column)
         self._network = new_denoiser(slots, slots, table.classes + 1, self.config, seed.child("network"))
-        self._start_from_frequencies(code, table.weight)
+        self._start_from_frequencies(table)
 
-        def loss(row: Tensor, line: Tensor, signal: Tensor, generator: torch.Generator) -> Tensor:
-            clean = code[row].long()
+        def loss(rows: Tensor, line: Tensor, generator: torch.Generator) -> Tensor:
+            clean = self._levels.encode(rows)
+            signal = cosine_signal(even_times(len(rows), generator))
             noisy = self._noise.corrupt(clean, signal[:, None], generator)
             return F.cross_entropy(self._logits(noisy, signal, line), clean)
 
-        return train_denoiser(self._network, table, loss, self.config, seed=seed, tick=tick).to_json()
+        batch, training = self.config.batch, self.config.training
+        return train_on_rows(self._network, table, loss, batch, training, seed=seed, tick=tick).to_json()
 
     def sample(self, line: Tensor, generator: torch.Generator) -> Tensor:
         """A row for each line (m,).  (m, d)"""
@@ -82,12 +83,14 @@ class MultinomialTable:
         logits[:, self._slot_code, self._slot_column] = self._network(bits, signal, line)
         return logits
 
-    def _start_from_frequencies(self, code: Tensor, weight: Tensor) -> None:
+    def _start_from_frequencies(self, table: Table) -> None:
         """The first prediction: each column's own distribution."""
-        row, column = code.nonzero(as_tuple=True)
         count = torch.zeros(self._levels.values.shape, dtype=torch.float64)
-        count.index_put_((column, code[row, column].long()), weight.double()[row], accumulate=True)
-        logit = count.log() - (weight.double().sum() - count.sum(1, keepdim=True)).log()
+        for rows, weight in zip(table.rows.split(1024), table.weight.double().split(1024), strict=True):
+            code = self._levels.encode(rows)
+            row, column = code.nonzero(as_tuple=True)
+            count.index_put_((column, code[row, column]), weight[row], accumulate=True)
+        logit = count.log() - (table.weight.double().sum() - count.sum(1, keepdim=True)).log()
         with torch.no_grad():
             self._network.leave.bias.copy_(logit[self._slot_column, self._slot_code])
 
