@@ -19,6 +19,7 @@ Grid = Literal["uniform", "quadratic"]
 TableNoise = Literal["auto", "absorbing", "marginal"]
 Transform = Literal["quantile", "standard"]
 Prediction = Literal["velocity", "noise"]
+Continuous = Literal["auto", "tabddpm"]
 DiscreteBranch = Literal["multinomial", "threshold"]
 
 
@@ -223,6 +224,8 @@ class Config:
         guidance: how strongly structures are drawn towards what the model takes for each class; 0 for not at all.
         features: name of the feature generator. What it cannot learn goes to another: see ``FeatureBank``.
         ditabddpm, tabddpm: settings of the feature generator of that name.
+        continuous: where features are learned by ``ditabddpm``, how continuous ones are: each type by what suits it, or
+            by ``tabddpm``, as in the paper.
         one_model_per_class: one feature generator for each class of the target type and one, blind to classes, for
             each other type, as in the paper; otherwise one for each type, which knows the class around a node.
         top_k: explanations per class.
@@ -238,12 +241,14 @@ class Config:
     features: str = "ditabddpm"
     ditabddpm: DiTabDDPMConfig = field(default_factory=DiTabDDPMConfig)
     tabddpm: TabDDPMConfig = field(default_factory=TabDDPMConfig)
+    continuous: Continuous = "auto"
     one_model_per_class: bool = False
     top_k: int = 3
 
     def __post_init__(self) -> None:
         _at_least(self, 1, "subgraphs_per_size", "candidates", "top_k")
         _positive(self, "guidance", zero=True)
+        _one_of(self, continuous=Continuous)
         if self.subgraphs_per_size < 5:
             raise DignnError("subgraphs_per_size must be at least 5, because one in five is held out for measuring")
         if self.sizes is not None and (not self.sizes or min(self.sizes) < 1 or max(self.sizes) > MAX_NODES):

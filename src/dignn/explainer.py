@@ -33,8 +33,8 @@ from dignn.selection import select_highest
 from dignn.structure import STRUCTURE_GENERATORS, StructureGenerator
 from dignn.validity import Validity, check_validity
 
-# Files of a run folder beside those that others rely on: what was learned about structure, and how that went.
-STRUCTURE, GENERATION = "structure.safetensors", "generation.json"
+# Files of a run folder beside those that others rely on: what was learned, and how that went.
+STRUCTURE, FEATURES, GENERATION = "structure.safetensors", "features.safetensors", "generation.json"
 
 
 class Explainer(ABC):
@@ -236,18 +236,22 @@ class DiGNNExplainer(Explainer):
 
     def prepare(self) -> None:
         self._structure = STRUCTURE_GENERATORS[self.config.structure].build(self.config)
-        self._bank = FeatureBank(self.schema, self.config.features)
+        self._bank = FeatureBank(self.schema, config=self.config)
 
     def learn(self, train: GraphBatch) -> None:
-        def fit() -> StructureGenerator:
+        def fit_structure() -> StructureGenerator:
             with self.run.stage("GGT") as tick:
                 return self._structure.fit(train, seed=self.seed.child("GGT"), tick=tick)
 
         self._structure = self.run.artifact(
-            STRUCTURE, fit, StructureGenerator.save, lambda path: self._structure.load(path, self.schema)
+            STRUCTURE, fit_structure, StructureGenerator.save, lambda path: self._structure.load(path, self.schema)
         )
-        with self.run.stage("NFGT") as tick:
-            self._bank.fit(self.real.data, self.real.learned, seed=self.seed.child("NFGT"), tick=tick)
+
+        def fit_features() -> FeatureBank:
+            with self.run.stage("NFGT") as tick:
+                return self._bank.fit(self.real.data, self.real.learned, train, seed=self.seed.child("NFGT"), tick=tick)
+
+        self._bank = self.run.artifact(FEATURES, fit_features, FeatureBank.save, self._bank.load)
 
     def candidates(self, sizes: Sequence[int]) -> GraphBatch:
         with self.run.stage("GGAT") as tick:
@@ -257,7 +261,7 @@ class DiGNNExplainer(Explainer):
             return self._bank.fill(structure, seed=self.seed.child("NFGAT"), tick=tick)
 
     def findings(self) -> dict[str, Any]:
-        return {"structure": self._structure.report}
+        return {"structure": self._structure.report, "features": self._bank.report}
 
     def _guide(self, sizes: Sequence[int], seed: Seed) -> ClassGuide | None:
         if not self.config.guidance:

@@ -161,10 +161,17 @@ class CategoricalNoise:
         return signal * probability + (1 - signal) * self.marginal
 
 
-def draw(probability: Tensor, generator: torch.Generator, shape: Sequence[int] | None = None) -> Tensor:
+def draw(
+    probability: Tensor,
+    generator: torch.Generator,
+    shape: Sequence[int] | None = None,
+    *,
+    uniform: Tensor | None = None,
+) -> Tensor:
     """One value for each row of probabilities (..., K), which need not sum to 1; zeros are never drawn.  (...) long
 
     ``shape``: of the result, where rows are to be repeated; must be what the rows' shape broadcasts to.
+    ``uniform``: (...) numbers in [0, 1) that decide, instead of independent ones of the generator.
     """
     values = probability.size(-1)
     if values <= FEW_VALUES:
@@ -180,7 +187,9 @@ def draw(probability: Tensor, generator: torch.Generator, shape: Sequence[int] |
             "Nothing can be drawn from probabilities that are all 0 or not numbers; look for NaN in logits"
         )
     # A float in [0, 1) times the total is always less than the total, so the last bound is never passed.
-    point = torch.rand(shape or total.shape, generator=generator, dtype=probability.dtype) * total
+    if uniform is None:
+        uniform = torch.rand(shape or total.shape, generator=generator, dtype=probability.dtype)
+    point = uniform.to(probability.dtype) * total
     if values > FEW_VALUES:
         cumulative = cumulative.expand(*point.shape, values).contiguous()
         return torch.searchsorted(cumulative, point[..., None], right=True).squeeze(-1)

@@ -8,6 +8,7 @@ from dignn.features.bank import FeatureBank
 from dignn.features.base import FEATURE_GENERATORS, FeatureGenerator
 from dignn.features.controls import BootstrapRows, IndependentColumns
 from dignn.features.ditabddpm import DiTabDDPM
+from dignn.features.tabddpm import TabDDPM
 
 __all__ = [
     "FEATURE_GENERATORS",
@@ -16,4 +17,5 @@ __all__ = [
     "FeatureBank",
     "FeatureGenerator",
     "IndependentColumns",
+    "TabDDPM",
 ]

@@ -1,85 +1,244 @@
-"""FeatureBank: one generator per node type that has features, and the filling of generated structures."""
+"""FeatureBank: which generator each node type gets, their training, and the filling of generated structures."""
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from dignn.batch import PADDING, GraphBatch
+from dignn.config import PRESETS, Config
 from dignn.errors import DignnError
-from dignn.features.base import FEATURE_GENERATORS, FeatureGenerator
+from dignn.features.base import FEATURE_GENERATORS, FeatureGenerator, under
+from dignn.features.ditabddpm import SPARSE
+from dignn.features.neighbour_means import NeighbourMeans
+from dignn.features.table import Table, draw_line
 from dignn.neighbourhood import class_around_batch, class_around_data
+from dignn.runtime.files import load_learned, save_tensors
+from dignn.runtime.processes import map_processes
 from dignn.runtime.progress import Tick, silent
 from dignn.runtime.seeds import Seed
 from dignn.sampling import Adjacency
-from dignn.schema import FeatureKind, Schema
+from dignn.schema import FeatureKind, FeatureSpec, Schema
+
+log = logging.getLogger(__name__)
 
 # How often members that stand twice in one graph are drawn again; a graph may have more nodes than there are members.
 REDRAWS = 50
+# Numbers in the tables from which a process of its own for each generator pays.
+MANY_CELLS = 2_000_000
+_FORMAT = "dignn.FeatureBank.1"
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A generator and what it serves: nodes of a type, or only those of one class."""
+
+    name: str
+    label: int | None
+    generator: FeatureGenerator
 
 
 class FeatureBank:
     """Generates the features of whole graphs.
 
+    Which generator a type gets is decided by ``config.features`` and by what the type has:
+
+    - an identity type (members told apart by a one-hot row) draws members as often as they occur near a class;
+    - discrete features go to the named generator;
+    - so do continuous ones if the generator is a control or ``tabddpm``. With ``ditabddpm`` and ``config.continuous``
+      "auto", a type whose rows are the means of its neighbours' rows gets such means, sparse rows go to ``ditabddpm``
+      and others to ``tabddpm``; with "tabddpm" all go there, as in the paper.
+
     Args:
         schema: the data's schema.
-        method: name of the feature generator, for all types or by type.
+        method: name of the feature generator, for all types or by type; by default that of ``config``.
+        config: settings.
     """
 
-    def __init__(self, schema: Schema, method: str | Mapping[str, str] = "bootstrap") -> None:
-        self.schema = schema
+    def __init__(
+        self, schema: Schema, method: str | Mapping[str, str] | None = None, config: Config | None = None
+    ) -> None:
+        self.schema, self.config = schema, config if config is not None else PRESETS["fast"]
         names = [name for name in schema.node_types if schema.spec(name).generated]
+        method = self.config.features if method is None else method
         chosen = dict.fromkeys(names, method) if isinstance(method, str) else dict(method)
         for name in chosen:
             schema.type_index(name)  # raises on a type that does not exist
         missing = set(names) - set(chosen)
         if missing:
             raise DignnError(f"No feature generator was named for {', '.join(sorted(missing))}; name one for each type")
-        self.generators: dict[str, FeatureGenerator] = {name: FEATURE_GENERATORS[chosen[name]]() for name in names}
+        for generator in chosen.values():
+            FEATURE_GENERATORS[generator]  # raises on a generator that does not exist
+        self._method = {name: chosen[name] for name in names}
+        self._means: dict[str, NeighbourMeans] = {}
+        self.parts: list[Part] = []
+
+    # -- learning -------------------------------------------------------------------------------------
 
     def fit(
-        self, data: Adjacency, learned: np.ndarray | None = None, *, seed: Seed, tick: Tick = silent
+        self,
+        data: Adjacency,
+        learned: np.ndarray | None = None,
+        graphs: GraphBatch | None = None,
+        *,
+        seed: Seed,
+        tick: Tick = silent,
+        workers: int | None = None,
     ) -> FeatureBank:
         """Learns from the feature rows of the data, each with the class around its node.
 
-        ``learned`` (n,) says which nodes may be learned from; by default all.
+        Args:
+            data: the data.
+            learned: (n,) which nodes may be learned from; by default all.
+            graphs: subgraphs of the data. With them a row counts as often as its node stands there, with the class
+                around it in the subgraph, because that is what generated graphs are like; without, each row counts
+                once, with the class around it in the data.
+            seed: of everything that is drawn.
+            tick: progress.
+            workers: processes that learn side by side; the result does not depend on it.
         """
         learned = np.ones(len(data.node_type), dtype=bool) if learned is None else learned
-        condition = class_around_data(data)
-        for number, (name, generator) in enumerate(self.generators.items()):
-            here = learned & (data.node_type == self.schema.type_index(name))
-            nodes = torch.from_numpy(here.nonzero()[0])
-            if len(nodes):  # an empty type is never generated, so it needs no features
-                rows = data.tables[name][torch.from_numpy(data.row)[nodes]]
-                part = _part(tick, number, len(self.generators))
-                generator.fit(rows, condition[nodes], self.schema.spec(name), seed=seed.child(name), tick=part)
-                part(1, 1)
+        around = class_around_data(data)
+        parts, jobs = [], []
+        self._means = {}
+        for name, method in self._method.items():
+            table = _table(data, learned, graphs, around, name)
+            if table is None:  # a type that is nowhere is never generated, so it needs no features
+                continue
+            means = self._find_means(data, graphs, name, method)
+            if means is not None:
+                self._means[name] = means
+                continue
+            generator = self._generator_for(table, method)
+            for label, rows in self._split(name, table, generator):
+                parts.append((name, label))
+                jobs.append((FEATURE_GENERATORS[generator].build(self.config), rows, seed.child(name, str(label))))
+        many = sum(rows.rows.numel() for _, rows, _ in jobs) >= MANY_CELLS
+        order = sorted(range(len(jobs)), key=lambda number: -jobs[number][1].rows.numel())
+        finished: list[int] = []
+
+        def done(number: int) -> None:
+            finished.append(number)
+            tick(len(finished), len(jobs))
+
+        fitted = map_processes(_fit_part, [jobs[number] for number in order], workers=workers if many else 1, done=done)
+        by_number = dict(zip(order, fitted, strict=True))
+        self.parts = [Part(*part, by_number[number]) for number, part in enumerate(parts)]
+        self._tell_of_few_rows()
+        tick(1, 1)
         return self
+
+    def _find_means(self, data: Adjacency, graphs: GraphBatch | None, name: str, method: str) -> NeighbourMeans | None:
+        if method != "ditabddpm" or self.config.continuous != "auto" or graphs is None:
+            return None
+        return NeighbourMeans.find(data, graphs, name)
+
+    def _generator_for(self, table: Table, method: str) -> str:
+        """Name of the generator that learns a table."""
+        kind = table.spec.kind
+        if not FEATURE_GENERATORS[method].learns:
+            return method
+        if kind is FeatureKind.IDENTITY:
+            return "bootstrap"
+        if kind is FeatureKind.CONTINUOUS and method == "ditabddpm":
+            sparse = float((table.rows != 0).double().mean()) <= SPARSE
+            return "ditabddpm" if sparse and self.config.continuous == "auto" else "tabddpm"
+        return method
+
+    def _split(self, name: str, table: Table, generator: str) -> list[tuple[int | None, Table]]:
+        """The tables that one generator each learns: all rows, or those of each class of the target type."""
+        if not self.config.one_model_per_class or not FEATURE_GENERATORS[generator].learns:
+            return [(None, table)]
+        if name != self.schema.target:
+            return [(None, replace(table, condition=table.condition[:, :0]))]
+        found: list[tuple[int | None, Table]] = []
+        for label in range(table.classes):
+            rows = table[(table.condition[:, label] > 0).nonzero()[:, 0]]
+            if len(rows):
+                found.append((label, replace(rows, condition=rows.condition[:, :0])))
+        return found or [(None, replace(table, condition=table.condition[:, :0]))]
+
+    def _tell_of_few_rows(self) -> None:
+        for part in self.parts:
+            for line, number in part.generator.report.get("few_rows", {}).items():
+                label = part.label if part.label is not None else int(line)
+                if label < self.schema.num_classes:
+                    log.warning(
+                        "Class '%s' has only %g feature rows of '%s' to learn from; they are repeated as they are",
+                        self.schema.classes[label],
+                        number,
+                        part.name,
+                    )
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """By node type, what it is generated by and how learning went, as JSON takes it."""
+        found: dict[str, Any] = {
+            name: {"generator": "neighbour means", "of": means.source} for name, means in self._means.items()
+        }
+        for part in self.parts:
+            about = {"generator": part.generator.name, **part.generator.report}
+            if part.label is None:
+                found[part.name] = about
+            else:
+                found.setdefault(part.name, {})[self.schema.classes[part.label]] = about
+        return found
+
+    # -- filling --------------------------------------------------------------------------------------
 
     def fill(self, batch: GraphBatch, *, seed: Seed, tick: Tick = silent) -> GraphBatch:
         """The same graphs with generated features; each node's follow the class around it."""
-        condition = class_around_batch(batch)
+        around = class_around_batch(batch)
         row = torch.full_like(batch.row, PADDING)
-        tables = {}
-        for number, (name, generator) in enumerate(self.generators.items()):
+        tables: dict[str, Tensor] = {}
+        # Means come last: they look at the rows of others.
+        order = sorted(self._method, key=lambda name: name in self._means)
+        for number, name in enumerate(order):
             here = batch.node_type == self.schema.type_index(name)
-            part = _part(tick, number, len(self.generators))
+            part = _part(tick, number, len(order))
             tables[name] = torch.empty(0, self.schema.spec(name).width)
-            if here.any():
-                tables[name] = generator.sample(condition[here], seed=seed.child(name), tick=part)
+            own = seed.child(name)
+            if here.any() and name in self._means:
+                tables[name] = self._means[name].fill(batch, tables, row, around, self._generate, own)
+            elif here.any():
+                tables[name] = self._generate(name, around[here], own, part)
                 if self.schema.spec(name).kind is FeatureKind.IDENTITY:
-                    self._tell_apart(tables[name], here, condition, generator, seed.child(name))
+                    self._tell_apart(tables[name], here, around[here], name, own)
             row[here] = torch.arange(int(here.sum()))
             part(1, 1)
         return replace(batch, row=row, tables=tables)
 
-    def _tell_apart(
-        self, table: Tensor, here: Tensor, condition: Tensor, generator: FeatureGenerator, seed: Seed
-    ) -> None:
+    def _generate(self, name: str, condition: Tensor, seed: Seed, tick: Tick = silent) -> Tensor:
+        """Rows of a type for these conditions (m, C)."""
+        parts = [part for part in self.parts if part.name == name]
+        if not parts:
+            raise DignnError(f"The features of '{name}' were not learned yet; call fit first")
+        blind = condition[:, :0]
+        if parts[0].label is None:
+            generator = parts[0].generator
+            return generator.sample(condition if generator.classes else blind, seed=seed, tick=tick)
+        line = draw_line(condition, seed.child("class").torch())
+        known = torch.tensor([part.label for part in parts])
+        # A node without a class, or of a class without rows, takes any of the classes.
+        lost = ~torch.isin(line, known)
+        line[lost] = known[torch.randint(len(known), (int(lost.sum()),), generator=seed.child("lost").torch())]
+        out = torch.empty(len(line), self.schema.spec(name).width)
+        for number, part in enumerate(parts):
+            mine = line == part.label
+            if bool(mine.any()):
+                piece = _part(tick, number, len(parts))
+                out[mine] = part.generator.sample(blind[mine], seed=seed.child("class", str(part.label)), tick=piece)
+        return out
+
+    def _tell_apart(self, table: Tensor, here: Tensor, condition: Tensor, name: str, seed: Seed) -> None:
         """Draws members anew, in place, where one stands twice in a graph; the data has each only once."""
         graph = here.nonzero()[:, 0]
         for attempt in range(REDRAWS):
@@ -91,7 +250,73 @@ class FeatureBank:
                 seen.add(pair)
             if not twice:
                 return
-            table[twice] = generator.sample(condition[here][twice], seed=seed.child("again", attempt), tick=silent)
+            table[twice] = self._generate(name, condition[twice], seed.child("again", attempt))
+
+    # -- files ----------------------------------------------------------------------------------------
+
+    def save(self, path: Path | str) -> None:
+        """Writes what was learned to a safetensors file."""
+        tensors: dict[str, Tensor] = {}
+        parts, means = [], []
+        for number, part in enumerate(self.parts):
+            state, settings = part.generator.state()
+            tensors |= {f"part.{number}.{name}": value for name, value in state.items()}
+            parts.append(
+                {"name": part.name, "label": part.label, "generator": part.generator.name, "settings": settings}
+            )
+        for name, found in self._means.items():
+            tensors |= {f"means.{name}.degree": found.degree, f"means.{name}.follows": found.follows}
+            means.append({"name": name, "source": found.source})
+        metadata = json.dumps({"parts": parts, "means": means})
+        save_tensors(path, tensors, {"format": _FORMAT, "metadata": metadata})
+
+    def load(self, path: Path | str) -> FeatureBank:
+        """Takes up what a bank of the same settings wrote with :meth:`save`, and returns itself."""
+
+        def restore(tensors: dict[str, Tensor], settings: dict[str, Any]) -> None:
+            parts = []
+            for number, about in enumerate(settings["parts"]):
+                generator = FEATURE_GENERATORS[about["generator"]].build(self.config)
+                spec = self.schema.spec(about["name"])
+                generator.restore(under(tensors, f"part.{number}."), about["settings"], spec)
+                parts.append(Part(about["name"], about["label"], generator))
+            means = {}
+            for about in settings["means"]:
+                state = under(tensors, f"means.{about['name']}.")
+                means[about["name"]] = NeighbourMeans(about["name"], about["source"], state["degree"], state["follows"])
+            self.parts, self._means = parts, means
+
+        load_learned(path, _FORMAT, restore)
+        return self
+
+
+def _table(data: Adjacency, learned: np.ndarray, graphs: GraphBatch | None, around: Tensor, name: str) -> Table | None:
+    """What there is to learn from for a type; None without any row.
+
+    A type of which no learned node stands in the graphs counts as if there were no graphs.
+    """
+    schema = data.schema
+    spec: FeatureSpec = schema.spec(name)
+    nodes = np.flatnonzero(learned & (data.node_type == schema.type_index(name)))
+    if not len(nodes):
+        return None
+    rows = torch.from_numpy(data.row[nodes])
+    if graphs is not None:
+        here = graphs.node_type == schema.type_index(name)
+        size = len(data.tables[name])
+        weight = torch.bincount(graphs.row[here], minlength=size).float()
+        condition = torch.zeros(size, schema.num_classes).index_add_(
+            0, graphs.row[here], class_around_batch(graphs)[here]
+        )
+        seen = rows[weight[rows] > 0]
+        if len(seen):
+            table = data.tables[name][seen]
+            return Table.of(table, condition[seen] / weight[seen][:, None], spec, weight[seen])
+    return Table.of(data.tables[name][rows], around[torch.from_numpy(nodes)], spec)
+
+
+def _fit_part(generator: FeatureGenerator, table: Table, seed: Seed) -> FeatureGenerator:
+    return generator.fit(table.rows, table.condition, table.spec, weight=table.weight, seed=seed)
 
 
 def _part(tick: Tick, number: int, count: int) -> Tick:

@@ -27,7 +27,7 @@ class FeatureGenerator(ABC):
 
     The condition of a node is a distribution over classes: one-hot for a target node, the mean class of the target
     nodes around for any other, all zero where no target node is near. A row is generated for one class, drawn from
-    the condition. A class with fewer than 20 rows is not learned: its own rows are drawn instead, and ``report`` says
+    the condition, or for none with what the condition lacks to 1. A class with fewer than 20 rows is not learned: its own rows are drawn instead, and ``report`` says
     so; a class without any rows is generated like a node without a class.
 
     To add a method, write ``_fit`` and ``_sample``, and ``_state`` and ``_restore`` so that what was learned can be
@@ -55,6 +55,11 @@ class FeatureGenerator(ABC):
         """A generator with the settings that ``config`` has for it."""
         return cls()
 
+    @property
+    def classes(self) -> int:
+        """Classes that it tells apart; 0 where it learned without any."""
+        return self._classes
+
     def fit(
         self,
         rows: Tensor,
@@ -71,7 +76,9 @@ class FeatureGenerator(ABC):
         """
         if spec.kind not in self.kinds:
             known = ", ".join(sorted(kind.value for kind in self.kinds))
-            raise DignnError(f"'{self.name}' learns {known} features, not {spec.kind.value} ones; choose another method")
+            raise DignnError(
+                f"'{self.name}' learns {known} features, not {spec.kind.value} ones; choose another method"
+            )
         table = Table.of(rows, condition, spec, weight)
         self.spec, self._classes, self.report = spec, table.classes, {}
         self._set_few(table)
@@ -88,7 +95,9 @@ class FeatureGenerator(ABC):
         if self._classes < 0:
             raise DignnError("This generator has not learned anything yet; call fit first")
         if condition.dim() != 2 or condition.size(1) != self._classes:
-            raise DignnError(f"Conditions of shape {tuple(condition.shape)} do not fit the {self._classes} known classes")
+            raise DignnError(
+                f"Conditions of shape {tuple(condition.shape)} do not fit the {self._classes} known classes"
+            )
         generator = seed.torch()
         line = draw_line(condition, generator)
         few = torch.isin(line, torch.tensor(self._few_lines, dtype=torch.long))
@@ -124,10 +133,9 @@ class FeatureGenerator(ABC):
             self._few = table if whole else table[(table.condition[:, classes] > 0).any(1).nonzero()[:, 0]]
 
     def _without_few(self, table: Table) -> Table:
-        """The same rows; those of classes with few rows learn for no class."""
+        """The same rows; what they are of classes with few rows, they are of no class."""
         condition = table.condition.clone()
         condition[:, [line for line in self._few_lines if line < table.classes]] = 0.0
-        condition /= condition.sum(1, keepdim=True).where(condition.sum(1, keepdim=True) > 0, 1.0)
         return Table(table.rows, condition, table.weight, table.spec)
 
     # -- files ----------------------------------------------------------------------------------------
@@ -137,7 +145,7 @@ class FeatureGenerator(ABC):
         settings: dict[str, Any] = {"classes": self._classes, "report": self.report, "few": list(self._few_lines)}
         tensors: dict[str, Tensor] = {}
         if self._few is not None:
-            tensors |= {f"few.{name}": getattr(self._few, name) for name in ("rows", "condition", "weight")}
+            tensors |= {f"few.{name}": value for name, value in self._few.state().items()}
         if self._learned:
             learned, settings["learned"] = self._state()
             tensors |= {f"learned.{name}": value for name, value in learned.items()}
@@ -148,7 +156,7 @@ class FeatureGenerator(ABC):
         self.spec, self._classes, self.report = spec, int(settings["classes"]), settings["report"]
         self._few_lines = tuple(settings["few"])
         few = under(tensors, "few.")
-        self._few = Table(few["rows"], few["condition"], few["weight"], spec) if few else None
+        self._few = Table.restored(few, spec) if few else None
         self._learned = "learned" in settings
         if self._learned:
             self._restore(under(tensors, "learned."), settings["learned"])

@@ -38,10 +38,10 @@ class BootstrapRows(FeatureGenerator):
         return self._table.rows[self._table.draw(line, seed.torch())[:, 0]]
 
     def _state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        return {name: getattr(self._table, name) for name in ("rows", "condition", "weight")}, {}
+        return self._table.state(), {}
 
     def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any]) -> None:
-        self._table = Table(tensors["rows"], tensors["condition"], tensors["weight"], self.spec)
+        self._table = Table.restored(tensors, self.spec)
 
 
 @FEATURE_GENERATORS.register("independent")

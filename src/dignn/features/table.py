@@ -11,6 +11,11 @@ from torch import Tensor
 from dignn.errors import DignnError
 from dignn.schema import FeatureSpec
 
+# A condition that lacks no more than this to 1 lacks nothing.
+_ROUNDING = 1e-4
+# Rows with at most this share of entries that are not zero are kept in files as those entries.
+_PACKED = 0.2
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -21,7 +26,8 @@ class Table:
 
     Args:
         rows: (n, d) float.
-        condition: (n, C) distribution over the classes around the node; all zero where there are none.
+        condition: (n, C) distribution over the classes around the node. What is missing to 1 stands for nodes without
+            a class: all zero where there are none.
         weight: (n,) how often the row counts.
         spec: what the columns hold.
     """
@@ -37,9 +43,13 @@ class Table:
         if not len(rows):
             raise DignnError("There are no feature rows to learn from; check the node type")
         if rows.dim() != 2 or rows.size(1) != spec.width:
-            raise DignnError(f"Feature rows of shape {tuple(rows.shape)} do not have the {spec.width} columns asked for")
+            raise DignnError(
+                f"Feature rows of shape {tuple(rows.shape)} do not have the {spec.width} columns asked for"
+            )
         if len(condition) != len(rows) or (weight is not None and len(weight) != len(rows)):
-            raise DignnError(f"{len(rows)} feature rows need as many conditions and weights; {len(condition)} were given")
+            raise DignnError(
+                f"{len(rows)} feature rows need as many conditions and weights; {len(condition)} were given"
+            )
         bad = (~rows.isfinite()).any(0)
         if bool(bad.any()):
             column = spec.column_name(int(bad.nonzero()[0, 0]))
@@ -93,6 +103,29 @@ class Table:
         line = draw_line(self.condition[row], generator)
         return row, line.masked_fill(torch.rand(size, generator=generator) < nameless, self.classes)
 
+    # -- files ----------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Tensor]:
+        """Tensors for a file."""
+        kept = {"condition": self.condition, "weight": self.weight}
+        if float((self.rows != 0).double().mean()) > _PACKED:
+            return {**kept, "rows": self.rows}
+        place = self.rows.nonzero()
+        value = self.rows[place[:, 0], place[:, 1]]
+        return {**kept, "place": place.to(torch.int32), "value": value}
+
+    @classmethod
+    def restored(cls, tensors: dict[str, Tensor], spec: FeatureSpec) -> Table:
+        """From what :meth:`state` gave."""
+        if "rows" in tensors:
+            rows = tensors["rows"]
+        else:
+            rows = torch.zeros(len(tensors["weight"]), spec.width)
+            rows[tensors["place"][:, 0].long(), tensors["place"][:, 1].long()] = tensors["value"]
+        return cls(rows, tensors["condition"], tensors["weight"], spec)
+
+    # -- parts ----------------------------------------------------------------------------------------
+
     def divide(self, share: int, generator: torch.Generator) -> tuple[Table, Table | None]:
         """All but one in ``share`` rows, and those; None of them where that would leave fewer than one of each."""
         held = len(self) // share
@@ -103,8 +136,23 @@ class Table:
 
 
 def draw_line(condition: Tensor, generator: torch.Generator) -> Tensor:
-    """A class for each condition (m, C); C where there is none.  (m,)"""
-    none = (condition.sum(1, keepdim=True) == 0).to(condition)
-    cumulated = torch.cat([condition, none], dim=1).double().cumsum(1)
+    """A class for each condition (m, C), or C for none with what the condition lacks to 1.  (m,)"""
+    none = 1 - condition.sum(1, keepdim=True, dtype=torch.float64)
+    cumulated = torch.cat([condition.double(), none.where(none > _ROUNDING, 0.0)], dim=1).cumsum(1)
     point = torch.rand(len(condition), 1, generator=generator, dtype=torch.float64) * cumulated[:, -1:]
     return torch.searchsorted(cumulated, point, right=True)[:, 0].clamp_max(condition.size(1))
+
+
+def even_points(line: Tensor, generator: torch.Generator) -> Tensor:
+    """Uniform numbers in [0, 1), spread evenly over the rows of each line, in random order.  (m,) float64
+
+    Each by itself is uniform. Draws with them are each from their own distribution, but as a set closer to what is
+    expected than independent ones: m rows miss no more of a rare value than the data did.
+    """
+    order = torch.rand(len(line), generator=generator).argsort()
+    order = order[line[order].argsort(stable=True)]
+    count = torch.bincount(line)
+    rank = torch.empty_like(line)
+    rank[order] = torch.arange(len(line)) - (count.cumsum(0) - count)[line[order]]
+    inside = torch.rand(len(line), generator=generator, dtype=torch.float64)
+    return ((rank + inside) / count[line]).clamp_max(1 - 1e-7)

@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from dignn.errors import RunFolderError
+from dignn.errors import DignnError, RunFolderError
 
 METADATA = "dignn"
 # The end of the name of a file that is not complete yet; one that stays behind was cut off and may be deleted.
@@ -103,3 +103,23 @@ def load_tensors(path: Path | str, expected_format: str) -> tuple[dict[str, Tens
         raise RunFolderError(f"{path} is damaged ({error}); delete it and run again") from error
     except OSError as error:
         raise RunFolderError(f"{path} cannot be read ({error}); delete it and run again") from error
+
+
+def load_learned(
+    path: Path | str, expected_format: str, restore: Callable[[dict[str, Tensor], dict[str, Any]], None]
+) -> None:
+    """Gives tensors and the JSON object ``metadata`` of a file to ``restore``, and says what is wrong if it fails.
+
+    Raises:
+        RunFolderError: the file is damaged, or does not fit what ``restore`` expects.
+    """
+    tensors, metadata = load_tensors(path, expected_format)
+    if any(not bool(value.isfinite().all()) for value in tensors.values()):
+        raise RunFolderError(f"{path} is damaged (it holds values that are no numbers); delete it and run again")
+    try:
+        restore(tensors, {**json.loads(metadata["metadata"]), "generator": metadata.get("generator")})
+    except (KeyError, TypeError, ValueError, RuntimeError, IndexError) as error:
+        if isinstance(error, DignnError):
+            raise
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise RunFolderError(f"{path} does not fit these settings ({why}); delete it and run again") from error

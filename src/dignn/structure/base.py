@@ -14,7 +14,7 @@ from dignn.batch import GraphBatch
 from dignn.config import Config
 from dignn.errors import DignnError, RunFolderError
 from dignn.registry import Registry
-from dignn.runtime.files import load_tensors, save_tensors
+from dignn.runtime.files import load_learned, save_tensors
 from dignn.runtime.progress import Tick, silent
 from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import single_thread
@@ -96,18 +96,15 @@ class StructureGenerator(ABC):
 
     def load(self, path: Path | str, schema: Schema) -> Self:
         """Takes up what a generator of the same settings wrote with :meth:`save`, and returns itself."""
-        tensors, metadata = load_tensors(path, _FORMAT)
-        if metadata.get("generator") != self.name:
-            raise RunFolderError(f"{path} was written by '{metadata.get('generator')}', not '{self.name}'; delete it")
-        if any(not bool(value.isfinite().all()) for value in tensors.values()):
-            raise RunFolderError(f"{path} is damaged (it holds values that are no numbers); delete it and run again")
-        try:
-            settings = json.loads(metadata["metadata"])
+
+        def restore(tensors: dict[str, Tensor], settings: dict[str, Any]) -> None:
+            found = settings["generator"]
+            if found != self.name:
+                raise RunFolderError(f"{path} was written by '{found}', not '{self.name}'; delete it")
             self._restore(tensors, settings, schema)
             self.report, self._sizes = settings["report"], frozenset(settings["sizes"])
-        except (KeyError, TypeError, ValueError, RuntimeError, IndexError) as error:
-            why = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise RunFolderError(f"{path} does not fit these settings ({why}); delete it and run again") from error
+
+        load_learned(path, _FORMAT, restore)
         return self
 
     # -- what a method provides -----------------------------------------------------------------------

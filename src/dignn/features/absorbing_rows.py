@@ -1,0 +1,169 @@
+"""Absorbing diffusion over the non-zero columns of a row: for wide and sparse tables.
+
+A row is a set of columns (the words of a text). The forward process hides one after another; the reverse process
+reveals one at a time, by one softmax over all columns that are still hidden. How many a row has is drawn first. The
+network adds to the log frequencies of the class, so that it only learns what columns say about each other. Cost grows
+with the number of entries, not with one value for each column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from dignn.config import DiTabDDPMConfig
+from dignn.diffusion.categorical import draw
+from dignn.features.base import under
+from dignn.features.mlp import NUMBER_FEATURES, ResidualBlocks, number_features, zero_linear
+from dignn.features.sparse_values import EntryValues
+from dignn.features.table import Table, even_points
+from dignn.schema import FeatureKind
+
+# A class's frequencies are mixed with those of all rows as if so many more entries had been seen.
+_BORROWED = 2.0
+# What a column that no row has is expected to have: never 0, because validation rows may have it.
+_LEAST = 1e-7
+
+
+class SetNetwork(nn.Module):
+    """What the revealed columns of a row say about the hidden ones.
+
+    Args:
+        columns: d.
+        lines: C + 1.
+    """
+
+    def __init__(self, columns: int, lines: int, config: DiTabDDPMConfig) -> None:
+        super().__init__()
+        self.column = nn.Embedding(columns, config.width)
+        self.line = nn.Embedding(lines, config.width)
+        self.number = nn.Linear(2 * NUMBER_FEATURES, config.width)
+        self.blocks = ResidualBlocks(config.width, config.blocks, config.dropout)
+        self.out = zero_linear(config.width, columns)
+
+    def forward(self, summed: Tensor, revealed: Tensor, count: Tensor, line: Tensor) -> Tensor:
+        """Logits of every column, beside its log frequency.  (B, d)
+
+        Args:
+            summed: (B, width) sum of the revealed columns' embeddings.
+            revealed, count: (B,) how many columns are revealed, and how many the row has.
+            line: (B,) class.
+        """
+        numbers = torch.cat([number_features((1.0 + x).log()) for x in (count, count - revealed)], dim=1)
+        summed = summed / revealed.clamp_min(1)[:, None].sqrt()
+        return self.out(self.blocks(summed + self.line(line) + self.number(numbers)))
+
+
+class AbsorbingRows:
+    """The process: how rows are hidden, learned and revealed.
+
+    Args:
+        columns: d.
+        lines: C + 1.
+        config: settings.
+    """
+
+    # Rows to sample at once.
+    chunk = 1024
+
+    def __init__(self, columns: int, lines: int, config: DiTabDDPMConfig) -> None:
+        self._columns, self._lines = columns, lines
+        self.network = SetNetwork(columns, lines, config)
+
+    @classmethod
+    def of(cls, table: Table, config: DiTabDDPMConfig) -> AbsorbingRows:
+        return cls(table.spec.width, table.classes + 1, config)
+
+    # -- learning -------------------------------------------------------------------------------------
+
+    def learn_frequencies(self, table: Table) -> None:
+        """Counts what needs no network: frequencies of columns, of numbers of entries and of values, by line."""
+        weight = table.line_weight.float()
+        number = (table.rows != 0).sum(1)
+        frequency = torch.cat([weight @ (some != 0).float() for some in table.rows.split(512, dim=1)], dim=1)  # (L, d)
+        everywhere = frequency[-1:] / frequency[-1:].sum().clamp_min(1e-9)
+        mixed = frequency + _BORROWED * everywhere
+        self._base = (mixed / mixed.sum(1, keepdim=True).clamp_min(1e-9)).clamp_min(_LEAST).log()
+        self._count = torch.zeros(self._lines, int(number.max()) + 1, dtype=torch.float64)
+        self._count.index_add_(1, number, table.line_weight)
+        self._values = EntryValues.of(table.rows)
+
+    def learnable(self, table: Table) -> Table:
+        """The rows that have something to learn: those with an entry."""
+        return table[(table.rows != 0).any(1).nonzero()[:, 0]]
+
+    def loss(self, rows: Tensor, line: Tensor, generator: torch.Generator) -> Tensor:
+        """Mean over entries of -log p(entry | a random part of the others).  () nats"""
+        column, there = _entries(rows)
+        count = there.sum(1)
+        order = torch.rand(column.shape, generator=generator).masked_fill(~there, 2.0).argsort(1).argsort(1)
+        revealed = (torch.rand(len(rows), generator=generator) * count).long().minimum(count - 1)
+        shown = order < revealed[:, None]
+        hidden = there & ~shown
+        summed = F.embedding_bag(column[shown], self.network.column.weight, revealed.cumsum(0) - revealed, mode="sum")
+        logits = self.network(summed, revealed, count, line) + self._base[line]
+        known = torch.zeros(logits.shape, dtype=torch.bool)
+        known[torch.arange(len(rows))[:, None].expand_as(column)[shown], column[shown]] = True
+        logits = logits.masked_fill(known, -torch.inf)
+        each = (logits.logsumexp(1, keepdim=True) - logits.gather(1, column)).where(hidden, 0.0)
+        # The hidden entries stand for the whole row: their mean times the number of its entries bounds -log p(row).
+        return (each.sum(1) * count / hidden.sum(1)).sum() / count.sum()
+
+    # -- sampling -------------------------------------------------------------------------------------
+
+    def sample(self, line: Tensor, generator: torch.Generator) -> Tensor:
+        """A row for each line.  (m, d)"""
+        count = draw(self._count[line], generator, uniform=even_points(line, generator))
+        count, order = count.sort(descending=True, stable=True)
+        line = line[order]
+        base = self._base[line]
+        present = torch.zeros(len(line), self._columns, dtype=torch.bool)
+        summed = torch.zeros(len(line), self.network.column.embedding_dim)
+        for step in range(int(count[0])):
+            open_rows = int((count > step).sum())  # rows are in descending order, so these are the first
+            revealed = torch.full((open_rows,), step)
+            logits = self.network(summed[:open_rows], revealed, count[:open_rows], line[:open_rows])
+            logits += base[:open_rows]
+            logits.masked_fill_(present[:open_rows], -torch.inf)
+            chance = (logits - logits.amax(1, keepdim=True)).exp_()
+            column = draw(chance, generator, uniform=even_points(line[:open_rows], generator))
+            present[torch.arange(open_rows), column] = True
+            summed[:open_rows] += self.network.column.weight[column]
+        rows = torch.empty(len(line), self._columns)
+        rows[order] = self._values.draw(present, generator)
+        return rows
+
+    # -- files ----------------------------------------------------------------------------------------
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        values = {"value.start": self._values.start, "value.value": self._values.value}
+        return {"base": self._base, "count": self._count, **values}, {
+            "norm": self._values.norm,
+            "length": self._values.length,
+        }
+
+    @classmethod
+    def restored(
+        cls, tensors: dict[str, Tensor], settings: dict[str, Any], kind: FeatureKind, config: DiTabDDPMConfig
+    ) -> AbsorbingRows:
+        lines, columns = tensors["base"].shape
+        process = cls(columns, lines, config)
+        process._base, process._count = tensors["base"], tensors["count"]
+        process._values = EntryValues(
+            tensors["value.start"], tensors["value.value"], settings["norm"], settings["length"]
+        )
+        process.network.load_state_dict(under(tensors, "network."))
+        return process
+
+
+def _entries(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Numbers of the non-zero columns of each row, and which places hold one.  (b, most), (b, most) bool"""
+    row, column = rows.nonzero(as_tuple=True)
+    count = torch.bincount(row, minlength=len(rows))
+    place = torch.arange(len(row)) - (count.cumsum(0) - count)[row]
+    out = torch.zeros(len(rows), int(count.max()), dtype=torch.long)
+    out[row, place] = column
+    return out, torch.arange(out.size(1)) < count[:, None]

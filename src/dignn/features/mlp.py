@@ -1,0 +1,110 @@
+"""Networks of feature diffusion: residual blocks, and features of numbers such as the time."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from dignn.diffusion.gaussian import angle
+
+# Sines and cosines of a number, at so many frequencies each.
+_WAVES = 8
+NUMBER_FEATURES = 2 * _WAVES + 1
+
+
+class ResidualBlocks(nn.Module):
+    """h + Linear(Dropout(SiLU(Linear(LayerNorm(h))))), several times, and a last LayerNorm.  (B, width) -> (B, width)"""
+
+    def __init__(self, width: int, blocks: int, dropout: float) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(
+            nn.Sequential(
+                nn.LayerNorm(width), nn.Linear(width, width), nn.SiLU(), nn.Dropout(dropout), nn.Linear(width, width)
+            )
+            for _ in range(blocks)
+        )
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        for block in self.blocks:
+            hidden = hidden + block(hidden)
+        return self.norm(hidden)
+
+
+class TableMLP(nn.Module):
+    """A residual MLP that sees all columns, the time and the line.
+
+    Args:
+        inputs, outputs: numbers that enter and leave for each row.
+        lines: C + 1.
+        width, blocks, dropout: of the MLP.
+    """
+
+    def __init__(self, inputs: int, outputs: int, lines: int, width: int, blocks: int, dropout: float) -> None:
+        super().__init__()
+        self.enter = nn.Linear(inputs, width)
+        self.time = nn.Sequential(nn.Linear(NUMBER_FEATURES, width), nn.SiLU(), nn.Linear(width, width))
+        self.line = nn.Embedding(lines, width)
+        self.blocks = ResidualBlocks(width, blocks, dropout)
+        self.leave = zero_linear(width, outputs)
+
+    def forward(self, values: Tensor, signal: Tensor, line: Tensor) -> Tensor:
+        """(B, inputs), (B,), (B,) -> (B, outputs)"""
+        time = self.time(number_features(angle(signal) / (math.pi / 2)))
+        out: Tensor = self.leave(self.blocks(self.enter(values) + time + self.line(line)))
+        return out
+
+
+class PaperMLP(nn.Module):
+    """The paper's denoiser (appendix, "DiTabDDPM - Denoising network"): one-hot values in, logits of values out.
+
+    Linear layers with SiLU and ReLU lead in, residual blocks with dropout and a normalisation before and after each
+    follow, linear layers with SiLU lead out. The time, which the paper's formula leaves open, enters as it does in
+    TabDDPM: an embedding that is added behind the first layer; so does the class, where one model knows several.
+
+    Args:
+        slots: values of all columns together.
+        lines: C + 1.
+        width, blocks, dropout: of the MLP.
+    """
+
+    def __init__(self, slots: int, lines: int, width: int, blocks: int, dropout: float) -> None:
+        super().__init__()
+        self.enter = nn.Linear(slots, width)
+        self.time = nn.Sequential(nn.Linear(NUMBER_FEATURES, width), nn.SiLU(), nn.Linear(width, width))
+        self.line = nn.Embedding(lines, width)
+        self.lead_in = nn.Sequential(nn.SiLU(), nn.ReLU(), nn.Linear(width, width))
+        self.before = nn.ModuleList(nn.LayerNorm(width) for _ in range(blocks))
+        self.blocks = nn.ModuleList(
+            nn.Sequential(
+                nn.Dropout(dropout), nn.Linear(width, width), nn.SiLU(), nn.Dropout(dropout), nn.Linear(width, width)
+            )
+            for _ in range(blocks)
+        )
+        self.after = nn.ModuleList(nn.LayerNorm(width) for _ in range(blocks))
+        self.leave = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, slots))
+
+    def forward(self, values: Tensor, signal: Tensor, line: Tensor) -> Tensor:
+        """(B, slots), (B,), (B,) -> (B, slots)"""
+        time = self.time(number_features(angle(signal) / (math.pi / 2)))
+        hidden = self.lead_in(self.enter(values) + time + self.line(line))
+        for before, block, after in zip(self.before, self.blocks, self.after, strict=True):
+            hidden = after(hidden + block(before(hidden)))
+        out: Tensor = self.leave(hidden)
+        return out
+
+
+def number_features(value: Tensor) -> Tensor:
+    """A number, and its sines and cosines, so that a network can tell near values apart.  (B,) -> (B, 17)"""
+    angle = value[:, None] * (math.pi / 2) * 2.0 ** torch.arange(_WAVES)
+    return torch.cat([value[:, None], angle.sin(), angle.cos()], dim=1)
+
+
+def zero_linear(inputs: int, outputs: int) -> nn.Linear:
+    """A linear layer that says nothing before it has learned."""
+    layer = nn.Linear(inputs, outputs)
+    nn.init.zeros_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer

@@ -1,0 +1,147 @@
+"""Features that are means of neighbours' features: directors that are described by the words of their movies.
+
+Where every row of a type is the mean of its neighbours' rows in the data, a generated node's row is such a mean too: of
+the neighbours that it has in its graph, and of generated rows for those that a small graph leaves out. So the features
+fit the graph, which no generator that looks at one row at a time can do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from dignn.batch import GraphBatch
+from dignn.diffusion.categorical import draw
+from dignn.runtime.seeds import Seed
+from dignn.sampling import Adjacency
+from dignn.schema import FeatureKind, Schema
+
+# Rows that differ from a mean by no more than this are that mean.
+_EXACT = 1e-4
+
+Generate = Callable[[str, Tensor, Seed], Tensor]
+"""(node type, conditions (m, C), seed) -> rows (m, d)"""
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourMeans:
+    """Rows of ``name`` as means of the rows of ``source`` nodes around them.
+
+    Args:
+        name, source: node types.
+        degree: (M, K) how often a node with m neighbours in a small graph has k in the data; (0, k) for all others.
+        follows: (C, C) how often a neighbour of class c has a sibling (another neighbour of the same node) of class c'.
+    """
+
+    name: str
+    source: str
+    degree: Tensor
+    follows: Tensor
+
+    @classmethod
+    def find(cls, data: Adjacency, graphs: GraphBatch, name: str) -> NeighbourMeans | None:
+        """The type whose means the rows of ``name`` are, exactly and in all rows; None if there is none.
+
+        Only types whose own rows are generated from scratch can be the source.
+        """
+        schema = data.schema
+        if schema.spec(name).kind is not FeatureKind.CONTINUOUS:
+            return None
+        for source in schema.node_types:
+            other = schema.spec(source)
+            if other.kind in (FeatureKind.BINARY, FeatureKind.COUNT) and other.width == schema.spec(name).width:
+                joined = _joined(data, name, source)
+                if _are_means(data, joined, name, source):
+                    return cls(
+                        name, source, _degrees(data, graphs, joined, name, source), _siblings(data, joined, source)
+                    )
+        return None
+
+    def fill(
+        self, batch: GraphBatch, tables: dict[str, Tensor], row: Tensor, around: Tensor, generate: Generate, seed: Seed
+    ) -> Tensor:
+        """A row for each node of the type, in order.  (m, d)
+
+        Args:
+            batch: the graphs.
+            tables, row: filled in so far, with those of the source.
+            around: (B, N, C) class around each node.
+            generate: rows of a type.
+            seed: of what the graphs leave out.
+        """
+        schema = batch.schema
+        here = batch.node_type == schema.type_index(self.name)
+        is_source = batch.node_type == schema.type_index(self.source)
+        graph, node = here.nonzero(as_tuple=True)
+        joined = batch.undirected[graph, node] & is_source[graph]  # (m, N)
+        inside = joined.sum(1)
+        whole = draw(self.degree[inside.clamp_max(len(self.degree) - 1)], seed.child("degree").torch()).maximum(inside)
+        total = torch.zeros(len(graph), schema.spec(self.name).width)
+        of, place = joined.nonzero(as_tuple=True)
+        total.index_add_(0, of, tables[self.source][row[graph[of], place]])
+        missing = torch.repeat_interleave(torch.arange(len(graph)), whole - inside)
+        if len(missing):
+            condition = around[graph, node][missing]
+            if self.source == schema.target:
+                condition = condition @ self.follows
+            total.index_add_(0, missing, generate(self.source, condition, seed.child("missing")))
+        return total / whole.clamp_min(1)[:, None]
+
+
+def _joined(data: Adjacency, name: str, source: str) -> csr_array:
+    """(nodes of ``name``, nodes of ``source``) 1 where two are joined; numbered by row of their tables."""
+    schema: Schema = data.schema
+    nodes, others = (np.flatnonzero(data.node_type == schema.type_index(kind)) for kind in (name, source))
+    size = len(data.node_type)
+    whole = csr_array((np.ones(len(data.neighbour)), data.neighbour, data.indptr), shape=(size, size))
+    part = whole[nodes][:, others].tocoo()
+    shape = (len(data.tables[name]), len(data.tables[source]))
+    return csr_array((part.data, (data.row[nodes][part.row], data.row[others][part.col])), shape=shape)
+
+
+def _are_means(data: Adjacency, joined: csr_array, name: str, source: str) -> bool:
+    degree = np.diff(joined.indptr)
+    if not degree.any():
+        return False
+    mean = joined @ csr_array(data.tables[source].double().numpy()) / 1.0
+    mean = csr_array(mean.multiply(1.0 / np.maximum(degree, 1)[:, None]))
+    return bool(abs(mean - csr_array(data.tables[name].double().numpy())).max() <= _EXACT)
+
+
+def _degrees(data: Adjacency, graphs: GraphBatch, joined: csr_array, name: str, source: str) -> Tensor:
+    """Numbers of neighbours in the data, given those in a small graph."""
+    schema = data.schema
+    here = graphs.node_type == schema.type_index(name)
+    graph, node = here.nonzero(as_tuple=True)
+    is_source = graphs.node_type == schema.type_index(source)
+    inside = (graphs.undirected[graph, node] & is_source[graph]).sum(1)
+    degree = torch.from_numpy(np.diff(joined.indptr)).long()
+    whole = degree[graphs.row[graph, node]]
+    most = int(inside.max()) if len(inside) else 0
+    table = torch.zeros(most + 1, int(degree.max()) + 1, dtype=torch.float64)
+    table.index_put_((inside, whole), torch.ones(len(whole), dtype=torch.float64), accumulate=True)
+    unseen = table.sum(1) == 0
+    table[unseen] = torch.bincount(degree, minlength=table.size(1)).double()
+    return table
+
+
+def _siblings(data: Adjacency, joined: csr_array, source: str) -> Tensor:
+    """(C, C) classes of siblings, each line a distribution; a class without siblings keeps to itself."""
+    schema = data.schema
+    classes = schema.num_classes
+    own = torch.eye(classes)
+    if source != schema.target:
+        return own
+    nodes = np.flatnonzero(data.node_type == schema.type_index(source))
+    label = np.full(joined.shape[1], -1)
+    label[data.row[nodes]] = data.label[nodes]
+    one_hot = np.eye(classes)[np.maximum(label, 0)] * (label >= 0)[:, None]
+    number = joined @ one_hot  # (nodes of name, C)
+    pairs = torch.from_numpy(number.T @ number - np.diag(number.sum(0))).float()  # nobody is a sibling of itself
+    total = pairs.sum(1, keepdim=True)
+    return torch.where(total > 0, pairs / total.clamp_min(1e-9), own)
