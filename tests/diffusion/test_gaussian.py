@@ -11,12 +11,13 @@ import pytest
 import torch
 from torch import Tensor
 
+from dignn.config import GaussianSampler
 from dignn.diffusion import cosine_signal, gaussian, time_grid
 from dignn.errors import DignnError
 from dignn.runtime.seeds import Seed
 
 SIGNALS = [(0.0, 0.2), (0.0, 1.0), (0.3, 0.31), (0.1, 0.9), (0.5, 1.0), (0.98, 0.999)]
-RULES: tuple[gaussian.Rule, ...] = get_args(gaussian.Rule)
+RULES: tuple[GaussianSampler, ...] = get_args(GaussianSampler)
 each_rule = pytest.mark.parametrize("rule", RULES)
 
 # Data with a known answer: two correlated columns.
@@ -39,7 +40,7 @@ def exact(noisy: Tensor, signal: float) -> Tensor:
 
 
 def walk(
-    predict: Callable[[Tensor, float], Tensor], steps: int, rule: gaussian.Rule, count: int = 40_000, width: int = 2
+    predict: Callable[[Tensor, float], Tensor], steps: int, rule: GaussianSampler, count: int = 40_000, width: int = 2
 ) -> Tensor:
     start = torch.randn(count, width, generator=Seed(0).torch(), dtype=torch.float64)
     return gaussian.reverse(start, predict, time_grid(steps).double(), generator=Seed(1).torch(), rule=rule)
@@ -138,7 +139,7 @@ def test_the_deterministic_step_keeps_clean_value_and_noise() -> None:
 
 
 @each_rule
-def test_the_exact_denoiser_of_normal_data_gives_their_mean_and_covariance(rule: gaussian.Rule) -> None:
+def test_the_exact_denoiser_of_normal_data_gives_their_mean_and_covariance(rule: GaussianSampler) -> None:
     made = walk(exact, 15 if rule == "flow" else 250, rule)
     torch.testing.assert_close(made.mean(0), MEAN, atol=0.02, rtol=0)
     torch.testing.assert_close(torch.cov(made.T), COVARIANCE, atol=0.02, rtol=0)
@@ -146,7 +147,7 @@ def test_the_exact_denoiser_of_normal_data_gives_their_mean_and_covariance(rule:
 
 @pytest.mark.parametrize("steps", [1, 2, 5])
 @pytest.mark.parametrize("rule", ["ancestral", "deterministic"])
-def test_strided_chains_have_the_moments_that_matrices_give(rule: gaussian.Rule, steps: int) -> None:
+def test_strided_chains_have_the_moments_that_matrices_give(rule: GaussianSampler, steps: int) -> None:
     """Every step is linear in x_t, so mean and covariance of the chain follow from two-by-two matrices."""
     mean, covariance = np.zeros(2), np.eye(2)
     signals = cosine_signal(time_grid(steps).double()).tolist()
@@ -190,7 +191,7 @@ def test_the_flow_leaves_standard_normal_data_as_they_are(steps: int) -> None:
 
 
 @each_rule
-def test_two_point_masses_come_back(rule: gaussian.Rule) -> None:
+def test_two_point_masses_come_back(rule: GaussianSampler) -> None:
     def two_points(noisy: Tensor, signal: float) -> Tensor:  # E[x0 | x_a] of -1 and 1 with probabilities .3 and .7
         return torch.tanh(noisy * signal**0.5 / (1 - signal) + 0.5 * np.log(0.7 / 0.3))
 
@@ -200,7 +201,7 @@ def test_two_point_masses_come_back(rule: gaussian.Rule) -> None:
 
 
 @each_rule
-def test_predictions_stay_within_bounds(rule: gaussian.Rule) -> None:
+def test_predictions_stay_within_bounds(rule: GaussianSampler) -> None:
     seen: list[Tensor] = []
 
     def wild(noisy: Tensor, signal: float) -> Tensor:
@@ -237,5 +238,5 @@ def test_bad_grids(grid: list[float]) -> None:
 
 
 def test_unknown_rules() -> None:
-    with pytest.raises(DignnError, match="choose from ancestral"):
+    with pytest.raises(DignnError, match="choose from flow, ancestral"):
         gaussian.reverse(torch.zeros(2), lambda x, a: x, time_grid(2), generator=Seed(0).torch(), rule="heun")  # type: ignore[arg-type]

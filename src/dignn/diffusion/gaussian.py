@@ -13,19 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from torch import Tensor
 
-from dignn.config import Prediction
+from dignn.config import GaussianSampler, Prediction
 from dignn.diffusion.schedule import cosine_signal
 from dignn.errors import DignnError
 
 PredictClean = Callable[[Tensor, float], Tensor]
 """A denoiser: (values at a signal, signal) -> expected clean values, of the same shape."""
-
-Rule = Literal["ancestral", "deterministic", "flow"]
 
 # Noise that is predicted at a signal of 0 says nothing about clean values; at this one, it says as good as nothing.
 LEAST_SIGNAL = 1e-4
@@ -102,7 +100,7 @@ def reverse(
     grid: Tensor,
     *,
     generator: torch.Generator,
-    rule: Rule = "flow",
+    rule: GaussianSampler = "flow",
     bounds: tuple[Tensor, Tensor] | None = None,
     schedule: Callable[[Tensor], Tensor] = cosine_signal,
 ) -> Tensor:
@@ -120,8 +118,8 @@ def reverse(
             values lie between the data's extremes.
         schedule: signal at a time.
     """
-    if rule not in get_args(Rule):
-        raise DignnError(f"There is no sampler '{rule}'; choose from {', '.join(get_args(Rule))}")
+    if rule not in get_args(GaussianSampler):
+        raise DignnError(f"There is no sampler '{rule}'; choose from {', '.join(get_args(GaussianSampler))}")
     if grid.dim() != 1 or len(grid) < 2 or bool((grid.diff() >= 0).any()):
         raise DignnError("A sampler needs a grid of at least two descending times; use time_grid")
     before: tuple[Tensor, Tensor] | None = None  # velocity and length of the step before
