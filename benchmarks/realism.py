@@ -13,10 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
@@ -24,6 +21,7 @@ from typing import Any
 
 from benchmarks.controls import CONTROLS
 from benchmarks.measure import machine, peak_memory
+from benchmarks.tables import markdown, measured_on, read_runs, run_apart, span, write_between
 from dignn.config import PRESETS, Config
 from dignn.data import DATASETS, load
 from dignn.metrics.structure import STRUCTURE_METRICS, structure_realism
@@ -63,11 +61,11 @@ def main() -> None:
     parser.add_argument("--one", action="store_true", help="one run in this process, its result to standard output")
     options = parser.parse_args()
     if options.table:
-        write_tables(_read(options.out))
+        write_tables(read_runs(options.out))
     elif options.one:
         print(json.dumps(measure(options.datasets[0], options.methods[0], options.seeds[0], options)))
     else:
-        done = set() if options.again else {_key(run) for run in _read(options.out)}
+        done = set() if options.again else {_key(run) for run in read_runs(options.out)}
         failed = 0
         for seed in options.seeds:
             for dataset in options.datasets:
@@ -83,15 +81,9 @@ def _in_process(dataset: str, method: str, seed: int, chosen: argparse.Namespace
     options = ["--datasets", dataset, "--methods", method, "--seeds", str(seed)]
     options += ["--preset", chosen.preset, "--sets", str(chosen.sets)]
     options += ["--sizes", *map(str, chosen.sizes)] if chosen.sizes else []
-    command = [sys.executable, "-m", "benchmarks.realism", "--one", *options]
-    finished = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    if finished.returncode:
+    found = run_apart("benchmarks.realism", ["--one", *options], chosen.out)
+    if found is None:
         return False
-    line = finished.stdout.strip().splitlines()[-1]
-    chosen.out.parent.mkdir(parents=True, exist_ok=True)
-    with chosen.out.open("a", encoding="utf-8") as file:
-        file.write(line + "\n")
-    found = json.loads(line)
     seconds = f"{found['train_seconds']:.0f} s + {found['sample_seconds']:.1f} s"
     print(
         f"{dataset}, {method}, {chosen.preset}, seed {seed}: ratio {_number(found['realism']['ratio'])}, {seconds}",
@@ -158,11 +150,7 @@ def measure(name: str, method: str, seed: int, options: argparse.Namespace) -> d
 
 def write_tables(runs: list[dict[str, Any]]) -> None:
     """Puts the tables of all runs between the markers of the page."""
-    text = PAGE.read_text(encoding="utf-8")
-    head, rest = text.split(BEGIN)
-    tail = rest.split(END)[1]
-    body = "\n\n".join([BEGIN, quality_table(runs), cost_table(runs), _measured_on(runs), END])
-    PAGE.write_text(head + body + tail, encoding="utf-8")
+    write_between(PAGE, BEGIN, END, [quality_table(runs), cost_table(runs), measured_on(runs)])
     print(f"wrote {PAGE}")
 
 
@@ -186,7 +174,7 @@ def quality_table(runs: list[dict[str, Any]]) -> str:
             [
                 name,
                 method,
-                f"**{_span([one['ratio'] for one in found])}**",
+                f"**{span([one['ratio'] for one in found])}**",
                 *metrics,
                 f"{same[0]:.3f} / {same[1]:.3f}",
                 f"{alone[0]:.3f} / {alone[1]:.3f}",
@@ -194,7 +182,7 @@ def quality_table(runs: list[dict[str, Any]]) -> str:
                 str(len(chosen)),
             ]
         )
-    return _table(head, rows)
+    return markdown(head, rows)
 
 
 def cost_table(runs: list[dict[str, Any]]) -> str:
@@ -205,14 +193,14 @@ def cost_table(runs: list[dict[str, Any]]) -> str:
             name,
             method,
             f"{mean(run['train'] for run in chosen):,.0f}",
-            _span([run["train_seconds"] for run in chosen], digits=1),
+            span([run["train_seconds"] for run in chosen], digits=1),
             f"{chosen[0].get('timed', TIMED):,}",
-            _span([run["sample_seconds"] for run in chosen], digits=1),
+            span([run["sample_seconds"] for run in chosen], digits=1),
             *(f"{mean(run[field] for run in chosen):,.0f}" for field in ("mib_before", "mib")),
         ]
         for name, method, chosen in _grouped(runs)
     ]
-    return _table(head, rows)
+    return markdown(head, rows)
 
 
 def _grouped(runs: list[dict[str, Any]]) -> list[tuple[str, str, list[dict[str, Any]]]]:
@@ -234,36 +222,12 @@ def _first_yield(run: dict[str, Any]) -> float | None:
     return None if first is None else float(first)
 
 
-def _measured_on(runs: list[dict[str, Any]]) -> str:
-    places = {json.dumps(run["machine"], sort_keys=True) for run in runs}
-    texts = [json.loads(place) for place in sorted(places)]
-    names = [f"{on['cores']} cores ({on['processor']}), Python {on['python']}, torch {on['torch']}" for on in texts]
-    return f"Measured with one torch thread on {' and '.join(names)}."
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _span(values: Sequence[float | None], digits: int = 2) -> str:
-    known = [value for value in values if value is not None]
-    if not known:
-        return "-"
-    middle = f"{mean(known):.{digits}f}"
-    return middle if len(known) == 1 else f"{middle} ({min(known):.{digits}f} to {max(known):.{digits}f})"
-
-
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
 def _key(run: dict[str, Any]) -> tuple[str, str, str, int]:
     return run["dataset"], run["method"], run["preset"], run["seed"]
-
-
-def _read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
 
 
 if __name__ == "__main__":

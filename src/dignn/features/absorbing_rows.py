@@ -70,7 +70,7 @@ class AbsorbingRows:
     chunk = 1024
 
     def __init__(self, columns: int, lines: int, config: DiTabDDPMConfig) -> None:
-        self._columns, self._lines = columns, lines
+        self._columns, self._lines, self._emphasis = columns, lines, config.emphasis
         self.network = SetNetwork(columns, lines, config)
 
     @classmethod
@@ -119,7 +119,7 @@ class AbsorbingRows:
         count = draw(self._count[line], generator, uniform=even_points(line, generator))
         count, order = count.sort(descending=True, stable=True)
         line = line[order]
-        base = self._base[line]
+        base = (self._base + self._emphasis * (self._base - self._base[-1]))[line]
         present = torch.zeros(len(line), self._columns, dtype=torch.bool)
         summed = torch.zeros(len(line), self.network.column.embedding_dim)
         for step in range(int(count[0])):

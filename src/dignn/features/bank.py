@@ -206,9 +206,10 @@ class FeatureBank:
             part = _part(tick, number, len(order))
             tables[name] = torch.empty(0, self.schema.spec(name).width)
             own = seed.child(name)
-            if here.any() and name in self._means:
+            some = bool(here.any())
+            if some and name in self._means:
                 tables[name] = self._means[name].fill(batch, tables, row, around, self._generate, own)
-            elif here.any():
+            elif some:
                 tables[name] = self._generate(name, around[here], own, part)
                 if self.schema.spec(name).kind is FeatureKind.IDENTITY:
                     self._tell_apart(tables[name], here, around[here], name, own)
@@ -305,9 +306,8 @@ def _table(data: Adjacency, learned: np.ndarray, graphs: GraphBatch | None, arou
         here = graphs.node_type == schema.type_index(name)
         size = len(data.tables[name])
         weight = torch.bincount(graphs.row[here], minlength=size).float()
-        condition = torch.zeros(size, schema.num_classes).index_add_(
-            0, graphs.row[here], class_around_batch(graphs)[here]
-        )
+        condition = torch.zeros(size, schema.num_classes)
+        condition.index_add_(0, graphs.row[here], class_around_batch(graphs)[here])
         seen = rows[weight[rows] > 0]
         if len(seen):
             table = data.tables[name][seen]

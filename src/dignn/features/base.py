@@ -27,8 +27,9 @@ class FeatureGenerator(ABC):
 
     The condition of a node is a distribution over classes: one-hot for a target node, the mean class of the target
     nodes around for any other, all zero where no target node is near. A row is generated for one class, drawn from
-    the condition, or for none with what the condition lacks to 1. A class with fewer than 20 rows is not learned: its own rows are drawn instead, and ``report`` says
-    so; a class without any rows is generated like a node without a class.
+    the condition, or for none with what the condition lacks to 1. A class with fewer than 20 rows is not learned: its
+    own rows are drawn instead, and ``report`` says so; a class without any rows is generated like a node without a
+    class.
 
     To add a method, write ``_fit`` and ``_sample``, and ``_state`` and ``_restore`` so that what was learned can be
     kept in a file; register the class by a name.

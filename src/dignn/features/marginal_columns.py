@@ -136,8 +136,11 @@ class MarginalColumns:
 
         def predict(state: State, signal: float) -> State:
             logits = self._logits(state["table"], torch.full((len(line),), signal), line, marginal, number)
-            return {"table": logits.softmax(-1)}
+            return {"table": (logits + more).softmax(-1)}
 
+        everywhere = self._marginal[-1].log()
+        known = everywhere.isfinite()
+        more = self.config.emphasis * (marginal.log() - everywhere).where(known, 0.0) if not self._plain else 0.0
         start = {"table": noise.prior((len(line), self._shape[0]), generator)}
         grid = time_grid(self.config.sampler_steps, self.config.grid)
         return self._levels.decode(reverse({"table": noise}, start, predict, grid, generator=generator)["table"])

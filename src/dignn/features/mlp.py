@@ -15,7 +15,7 @@ NUMBER_FEATURES = 2 * _WAVES + 1
 
 
 class ResidualBlocks(nn.Module):
-    """h + Linear(Dropout(SiLU(Linear(LayerNorm(h))))), several times, and a last LayerNorm.  (B, width) -> (B, width)"""
+    """h + Linear(Dropout(SiLU(Linear(LayerNorm(h))))), several times, and a last LayerNorm.  (B, width)"""
 
     def __init__(self, width: int, blocks: int, dropout: float) -> None:
         super().__init__()

@@ -108,7 +108,7 @@ def _are_means(data: Adjacency, joined: csr_array, name: str, source: str) -> bo
     degree = np.diff(joined.indptr)
     if not degree.any():
         return False
-    mean = joined @ csr_array(data.tables[source].double().numpy()) / 1.0
+    mean = joined @ csr_array(data.tables[source].double().numpy())
     mean = csr_array(mean.multiply(1.0 / np.maximum(degree, 1)[:, None]))
     return bool(abs(mean - csr_array(data.tables[name].double().numpy())).max() <= _EXACT)
 

@@ -197,9 +197,7 @@ def _check(tables: Mapping[str, Tensor | None], kind: FeatureKind | str) -> Feat
                 f"The {name} table has shape {tuple(table.shape)}; it needs rows and columns, at least one"
             )
         if table.size(1) != width:
-            raise DignnError(
-                f"The {name} table has {table.size(1)} columns, the held-out one {width}; give the same"
-            )
+            raise DignnError(f"The {name} table has {table.size(1)} columns, the held-out one {width}; give the same")
         # One sum instead of a test of every value: no copy of a wide table.
         if not bool(table.sum().isfinite()) and not bool(table.isfinite().all()):
             raise DignnError(f"The {name} table holds values that are not finite; replace NaN and infinity first")
