@@ -82,8 +82,10 @@ class AbsorbingRows:
     def learn_frequencies(self, table: Table) -> None:
         """Counts what needs no network: frequencies of columns, of numbers of entries and of values, by line."""
         weight = table.line_weight.float()
-        number = (table.rows != 0).sum(1)
+        self._always = (table.rows != 0).all(0)  # nothing to draw, and a draw would miss some
+        number = (table.rows != 0).sum(1) - self._always.sum()
         frequency = torch.cat([weight @ (some != 0).float() for some in table.rows.split(512, dim=1)], dim=1)  # (L, d)
+        frequency[:, self._always] = 0.0
         everywhere = frequency[-1:] / frequency[-1:].sum().clamp_min(1e-9)
         mixed = frequency + _BORROWED * everywhere
         self._base = (mixed / mixed.sum(1, keepdim=True).clamp_min(1e-9)).clamp_min(_LEAST).log()
@@ -92,12 +94,12 @@ class AbsorbingRows:
         self._values = EntryValues.of(table.rows)
 
     def learnable(self, table: Table) -> Table:
-        """The rows that have something to learn: those with an entry."""
-        return table[(table.rows != 0).any(1).nonzero()[:, 0]]
+        """The rows that have something to learn: those with an entry that others lack."""
+        return table[((table.rows != 0) & ~self._always).any(1).nonzero()[:, 0]]
 
     def loss(self, rows: Tensor, line: Tensor, generator: torch.Generator) -> Tensor:
         """Mean over entries of -log p(entry | a random part of the others).  () nats"""
-        column, there = _entries(rows)
+        column, there = _entries(rows.masked_fill(self._always, 0.0))
         count = there.sum(1)
         order = torch.rand(column.shape, generator=generator).masked_fill(~there, 2.0).argsort(1).argsort(1)
         revealed = (torch.rand(len(rows), generator=generator) * count).long().minimum(count - 1)
@@ -120,6 +122,7 @@ class AbsorbingRows:
         count, order = count.sort(descending=True, stable=True)
         line = line[order]
         base = (self._base + self._emphasis * (self._base - self._base[-1]))[line]
+        base = base.masked_fill(self._always | (self._values.start.diff() == 0), -torch.inf)  # never drawn
         present = torch.zeros(len(line), self._columns, dtype=torch.bool)
         summed = torch.zeros(len(line), self.network.column.embedding_dim)
         for step in range(int(count[0])):
@@ -133,14 +136,14 @@ class AbsorbingRows:
             present[torch.arange(open_rows), column] = True
             summed[:open_rows] += self.network.column.weight[column]
         rows = torch.empty(len(line), self._columns)
-        rows[order] = self._values.draw(present, generator)
+        rows[order] = self._values.draw(present | self._always, generator)
         return rows
 
     # -- files ----------------------------------------------------------------------------------------
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         values = {"value.start": self._values.start, "value.value": self._values.value}
-        return {"base": self._base, "count": self._count, **values}, {
+        return {"base": self._base, "count": self._count, "always": self._always, **values}, {
             "norm": self._values.norm,
             "length": self._values.length,
         }
@@ -151,7 +154,7 @@ class AbsorbingRows:
     ) -> AbsorbingRows:
         lines, columns = tensors["base"].shape
         process = cls(columns, lines, config)
-        process._base, process._count = tensors["base"], tensors["count"]
+        process._base, process._count, process._always = tensors["base"], tensors["count"], tensors["always"]
         process._values = EntryValues(
             tensors["value.start"], tensors["value.value"], settings["norm"], settings["length"]
         )
