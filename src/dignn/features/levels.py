@@ -39,6 +39,16 @@ class Levels:
         """(d,) how many values each column has."""
         return self.values.isfinite().sum(1)
 
+    @property
+    def packed(self) -> Tensor:
+        """(d, K) the values for a file, which takes no infinity: -1 stands there."""
+        return self.values.where(self.values.isfinite(), -1.0)
+
+    @classmethod
+    def unpacked(cls, packed: Tensor) -> Levels:
+        """From what :attr:`packed` gave."""
+        return cls(packed.where(packed >= 0, torch.inf))
+
     def encode(self, rows: Tensor) -> Tensor:
         """Codes of existing values.  (m, d) -> (m, d) long"""
         return torch.searchsorted(self.values, rows.T.contiguous()).T

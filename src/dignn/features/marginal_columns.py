@@ -148,13 +148,13 @@ class MarginalColumns:
     # -- files ----------------------------------------------------------------------------------------
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        return {"marginal": self._marginal, "count": self._count, "levels": self._levels.values}, {}
+        return {"marginal": self._marginal, "count": self._count, "levels": self._levels.packed}, {}
 
     @classmethod
     def restored(
         cls, tensors: dict[str, Tensor], settings: dict[str, Any], kind: FeatureKind, config: DiTabDDPMConfig
     ) -> MarginalColumns:
-        process = cls(kind, Levels(tensors["levels"]), len(tensors["marginal"]), config)
+        process = cls(kind, Levels.unpacked(tensors["levels"]), len(tensors["marginal"]), config)
         process._marginal, process._count = tensors["marginal"], tensors["count"]
         process.network.load_state_dict(under(tensors, "network."))
         return process

@@ -94,14 +94,14 @@ class GaussianTable:
         tensors |= {"bounds.least": self._bounds[0], "bounds.greatest": self._bounds[1]}
         tensors |= {f"scaling.{name}": value for name, value in vars(self._scaling).items()}
         if self._levels is not None:
-            tensors["levels"] = self._levels.values
+            tensors["levels"] = self._levels.packed
         return tensors | {f"network.{name}": value for name, value in self._network.state_dict().items()}
 
     def restore(self, tensors: dict[str, Tensor], lines: int) -> None:
         self._varying, self._constant = tensors["varying"], tensors["constant"]
         self._bounds = tensors["bounds.least"], tensors["bounds.greatest"]
         self._scaling = self._kind(**under(tensors, "scaling."))
-        self._levels = Levels(tensors["levels"]) if self._rounded else None
+        self._levels = Levels.unpacked(tensors["levels"]) if self._rounded else None
         width = len(self._varying)
         self._network = new_denoiser(width, width, lines, self.config, Seed(0))
         self._network.load_state_dict(under(tensors, "network."))

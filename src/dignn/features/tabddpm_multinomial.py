@@ -98,10 +98,10 @@ class MultinomialTable:
 
     def state(self) -> dict[str, Tensor]:
         network = {f"network.{name}": value for name, value in self._network.state_dict().items()}
-        return network | {"levels": self._levels.values}
+        return network | {"levels": self._levels.packed}
 
     def restore(self, tensors: dict[str, Tensor], lines: int) -> None:
-        self._set_levels(Levels(tensors["levels"]))
+        self._set_levels(Levels.unpacked(tensors["levels"]))
         slots = len(self._slot_column)
         self._network = new_denoiser(slots, slots, lines, self.config, Seed(0))
         self._network.load_state_dict(under(tensors, "network."))
