@@ -50,6 +50,7 @@ class FeatureGenerator(ABC):
         self._learned = False  # whether any line is learned
         self._few: Table | None = None  # rows of classes with too few of them
         self._few_lines: tuple[int, ...] = ()
+        self._absent: tuple[int, ...] = ()  # classes without rows
 
     @classmethod
     def build(cls, config: Config) -> Self:
@@ -83,6 +84,8 @@ class FeatureGenerator(ABC):
         table = Table.of(rows, condition, spec, weight)
         self.spec, self._classes, self.report = spec, table.classes, {}
         self._set_few(table)
+        absent = (table.condition.sum(0) == 0).nonzero()[:, 0].tolist()
+        self._absent = tuple(line for line in absent if line not in self._few_lines)
         if self._few_lines:
             table = self._without_few(table)
         self._learned = table.classes not in self._few_lines
@@ -101,6 +104,7 @@ class FeatureGenerator(ABC):
             )
         generator = seed.torch()
         line = draw_line(condition, generator)
+        line[torch.isin(line, torch.tensor(self._absent, dtype=torch.long))] = self._classes
         few = torch.isin(line, torch.tensor(self._few_lines, dtype=torch.long))
         out = torch.empty(len(line), self.spec.width)
         if bool(few.any()):
@@ -143,7 +147,8 @@ class FeatureGenerator(ABC):
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Tensors, and settings as JSON takes them: all that :meth:`restore` needs."""
-        settings: dict[str, Any] = {"classes": self._classes, "report": self.report, "few": list(self._few_lines)}
+        settings: dict[str, Any] = {"classes": self._classes, "report": self.report}
+        settings |= {"few": list(self._few_lines), "absent": list(self._absent)}
         tensors: dict[str, Tensor] = {}
         if self._few is not None:
             tensors |= {f"few.{name}": value for name, value in self._few.state().items()}
@@ -155,7 +160,7 @@ class FeatureGenerator(ABC):
     def restore(self, tensors: dict[str, Tensor], settings: dict[str, Any], spec: FeatureSpec) -> Self:
         """Takes up what a generator of the same settings gave with :meth:`state`, and returns itself."""
         self.spec, self._classes, self.report = spec, int(settings["classes"]), settings["report"]
-        self._few_lines = tuple(settings["few"])
+        self._few_lines, self._absent = tuple(settings["few"]), tuple(settings["absent"])
         few = under(tensors, "few.")
         self._few = Table.restored(few, spec) if few else None
         self._learned = "learned" in settings
