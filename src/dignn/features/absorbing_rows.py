@@ -26,6 +26,9 @@ from dignn.schema import FeatureKind
 _BORROWED = 2.0
 # What a column that no row has is expected to have: never 0, because validation rows may have it.
 _LEAST = 1e-7
+# Calibration: rounds, rows in each, cells that these may have, columns from which there is none, and how many entries
+# of a column are too few to tell anything.
+_ROUNDS, _ROWS, _CELLS, _MANY, _FEW = 2, 16384, 2**21, 1000, 4
 
 
 class SetNetwork(nn.Module):
@@ -113,6 +116,25 @@ class AbsorbingRows:
         each = (logits.logsumexp(1, keepdim=True) - logits.gather(1, column)).where(hidden, 0.0)
         # The hidden entries stand for the whole row: their mean times the number of its entries bounds -log p(row).
         return (each.sum(1) * count / hidden.sum(1)).sum() / count.sum()
+
+    def calibrate(self, table: Table, generator: torch.Generator) -> None:
+        """Moves the log frequencies of columns so that generated rows have each as often as the data does.
+
+        What the network says about hidden columns leaves a small bias in each, which shows where many rows are known.
+        Thousands of columns are too rare, each of them, for that.
+        """
+        if self._columns >= _MANY:
+            return
+        number = min(_ROWS, _CELLS // self._columns)
+        present = (table.rows != 0).float()
+        wanted = (table.weight / table.weight.sum()) @ present
+        few = _FEW / number
+        with torch.no_grad():
+            for _ in range(_ROUNDS):
+                _, line = table.draw_batch(number, generator, 0.0)
+                found = torch.stack([(self.sample(some, generator) != 0).sum(0) for some in line.split(self.chunk)])
+                found = found.sum(0) / number
+                self._base += ((wanted + few) / (found + few)).log()
 
     # -- sampling -------------------------------------------------------------------------------------
 

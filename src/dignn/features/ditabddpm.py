@@ -75,6 +75,7 @@ class DiTabDDPM(FeatureGenerator):
             )
             self.report["training"] = report.to_json()
         self._process.network.eval()
+        self._process.calibrate(table, seed.child("calibration").torch())
 
     def _choose(self, table: Table) -> str:
         kind = table.spec.kind

@@ -93,6 +93,9 @@ class MarginalColumns:
         logits = self._logits(noisy, signal, line, marginal, (rows != 0).sum(1))
         return CategoricalNoise.loss(logits, clean)
 
+    def calibrate(self, table: Table, generator: torch.Generator) -> None:
+        """Nothing: columns that are denoised side by side keep their frequencies."""
+
     def _logits(self, noisy: Tensor, signal: Tensor, line: Tensor, marginal: Tensor, number: Tensor) -> Tensor:
         """(B, d), (B,), (B,), (B, d, K), (B,) -> (B, d, K); -inf for values that a column does not have"""
         values = self._bits(noisy)
