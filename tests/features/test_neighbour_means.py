@@ -1,0 +1,239 @@
+"""Means of neighbours, on a small world of movies and their directors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import chisquare
+from torch import Tensor
+
+from dignn.batch import GraphBatch
+from dignn.features.neighbour_means import NeighbourMeans
+from dignn.neighbourhood import class_around_batch
+from dignn.runtime.seeds import Seed
+from dignn.sampling import Adjacency
+from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
+from strategies import batch_of, hetero
+
+WORDS, MOVIES, DIRECTORS = 5, 40, 15
+SCHEMA = Schema(
+    node_types=("movie", "director", "fan"),
+    relations=(Relation("movie", "by", "director"), Relation("fan", "likes", "movie")),
+    features=(
+        FeatureSpec(FeatureKind.BINARY, WORDS),
+        FeatureSpec(FeatureKind.CONTINUOUS, WORDS),
+        FeatureSpec(FeatureKind.CONTINUOUS, WORDS),
+    ),
+    classes=("action", "drama", "noir"),
+    target="movie",
+)
+RNG = np.random.default_rng(0)
+ROWS = torch.from_numpy(RNG.integers(0, 2, (MOVIES, WORDS))).float()
+LABEL = np.where(np.arange(MOVIES) < 36, RNG.integers(0, 2, MOVIES), -1)  # some unknown, and no noir
+# The last movie has no director and the last director no movie; some movies have two directors.
+BY = sorted({(m, int(d)) for m in range(MOVIES - 1) for d in RNG.integers(0, DIRECTORS - 1, RNG.integers(1, 3))})
+
+
+def means(pairs: list[tuple[int, int]] = BY) -> Tensor:
+    """Rows of directors, one by one."""
+    found = torch.zeros(DIRECTORS, WORDS)
+    for director in range(DIRECTORS):
+        own = [m for m, d in pairs if d == director]
+        if own:
+            found[director] = ROWS[own].mean(0)
+    return found
+
+
+def world(directors: Tensor | None = None, schema: Schema = SCHEMA) -> Adjacency:
+    data = hetero(
+        {"movie": MOVIES, "director": DIRECTORS, "fan": 6},
+        {("movie", "by", "director"): BY, ("fan", "likes", "movie"): [(i, i) for i in range(6)]},
+        x={
+            "movie": ROWS,
+            "director": means() if directors is None else directors,
+            "fan": torch.randn(6, WORDS, generator=Seed(0).torch()),
+        },
+        y={"movie": LABEL},
+    )
+    return Adjacency.build(data, schema)
+
+
+def some_graphs(data: Adjacency) -> GraphBatch:
+    """Twenty directors, in turn, each with up to two of its movies and a third one of others."""
+    graphs = []
+    for number in range(20):
+        director = number % (DIRECTORS - 1)
+        own = [m for m, d in BY if d == director][: 1 + number % 2]
+        graphs.append([*own, 39, MOVIES + director])
+    return data.induced(graphs)
+
+
+@pytest.fixture(scope="module")
+def found() -> NeighbourMeans:
+    data = world()
+    result = NeighbourMeans.find(data, some_graphs(data), "director")
+    assert result is not None
+    return result
+
+
+# -- finding them -------------------------------------------------------------------------------------
+
+
+def test_rows_that_are_means_are_found(found: NeighbourMeans) -> None:
+    assert (found.name, found.source) == ("director", "movie")
+
+
+def test_one_row_that_differs_is_enough_to_deny_it() -> None:
+    directors = means()
+    directors[3, 2] += 0.01
+    data = world(directors)
+    assert NeighbourMeans.find(data, some_graphs(data), "director") is None
+
+
+def test_a_lonely_node_must_have_a_row_of_zeros() -> None:
+    directors = means()
+    directors[DIRECTORS - 1, 0] = 1.0
+    data = world(directors)
+    assert NeighbourMeans.find(data, some_graphs(data), "director") is None
+
+
+@pytest.mark.parametrize("name", ["fan", "movie"])
+def test_other_types_are_none(name: str) -> None:
+    data = world()
+    assert NeighbourMeans.find(data, some_graphs(data), name) is None
+
+
+def test_only_discrete_rows_are_a_source() -> None:
+    """Continuous rows may be means themselves, and are filled in too late to be averaged."""
+    specs = (FeatureSpec(FeatureKind.CONTINUOUS, WORDS), *SCHEMA.features[1:])
+    data = world(schema=replace(SCHEMA, features=specs))
+    assert NeighbourMeans.find(data, some_graphs(data), "director") is None
+
+
+def test_types_that_are_never_joined_are_no_means_of_each_other() -> None:
+    schema = replace(SCHEMA, relations=(Relation("fan", "likes", "movie"), Relation("fan", "knows", "director")))
+    data = hetero(
+        {"movie": 2, "director": 2, "fan": 1},
+        {("fan", "likes", "movie"): [(0, 0)], ("fan", "knows", "director"): [(0, 0)]},
+        x={"movie": ROWS[:2], "director": torch.zeros(2, WORDS), "fan": torch.rand(1, WORDS)},
+        y={"movie": [0, 1]},
+    )
+    adjacency = Adjacency.build(data, schema)
+    assert NeighbourMeans.find(adjacency, adjacency.induced([[0]]), "director") is None
+
+
+# -- what is counted ----------------------------------------------------------------------------------
+
+
+def test_degrees_in_the_data_given_those_in_a_graph(found: NeighbourMeans) -> None:
+    whole = Counter(d for _, d in BY)
+    expected: dict[int, Counter[int]] = {0: Counter(), 1: Counter(), 2: Counter()}
+    for number in range(20):
+        director = number % (DIRECTORS - 1)
+        inside = min(whole[director], 1 + number % 2) + ((39, director) in BY)
+        expected[inside][whole[director]] += 1
+    # No director stands alone in a graph: for that, all directors of the data count.
+    expected[0] = Counter([*whole.values(), 0])
+    assert found.degree.shape == (3, max(whole.values()) + 1)
+    for inside, counts in expected.items():
+        assert found.degree[inside].tolist() == [counts[k] for k in range(found.degree.size(1))]
+
+
+def test_classes_of_siblings_by_counting_pairs(found: NeighbourMeans) -> None:
+    pairs = np.zeros((3, 3))
+    for m, d in BY:
+        for other, same in BY:
+            if d == same and m != other and LABEL[m] >= 0 and LABEL[other] >= 0:
+                pairs[LABEL[m], LABEL[other]] += 1
+    pairs[2, 2] = 1  # nothing is noir, so noir keeps to itself
+    assert found.follows.numpy() == pytest.approx(pairs / pairs.sum(1, keepdims=True), abs=1e-6)
+
+
+# -- filling ------------------------------------------------------------------------------------------
+
+# Movies 0 to 2 (classes 0, 1, 1), directors 3 and 4, and a lonely director 5.
+GRAPH = batch_of(SCHEMA, [0, 0, 0, 1, 1, 1], {(0, 3): 1, (1, 3): 1, (1, 4): 1, (2, 4): 1}, labels={0: 0, 1: 1, 2: 1})
+
+
+def fill(
+    means: NeighbourMeans, generate: object, copies: int = 1, seed: int = 0
+) -> tuple[Tensor, dict[str, Tensor], GraphBatch]:
+    batch = GraphBatch.cat([GRAPH] * copies)
+    row = torch.full_like(batch.row, -1)
+    row[batch.node_type == 0] = torch.randperm(3 * copies, generator=Seed(5).torch())
+    tables = {"movie": ROWS[:3].repeat(copies, 1)}
+    around = class_around_batch(batch)
+    return means.fill(batch, tables, row, around, generate, Seed(seed)), tables, replace(batch, row=row)  # type: ignore[arg-type]
+
+
+def always(*degrees: int) -> Tensor:
+    """Directors with m movies in a graph have ``degrees[m]`` in the data."""
+    return torch.eye(max(degrees) + 1)[list(degrees)]
+
+
+def refuse(*_: object) -> Tensor:
+    raise AssertionError("nothing is missing")
+
+
+def test_without_missing_neighbours_rows_are_exact_means() -> None:
+    made, tables, batch = fill(NeighbourMeans("director", "movie", always(0, 1, 2), torch.eye(3)), refuse, copies=4)
+    rows = tables["movie"][batch.row[batch.node_type == 0]].view(4, 3, WORDS)
+    expected = torch.stack([rows[:, :2].mean(1), rows[:, 1:].mean(1), torch.zeros(4, WORDS)], dim=1)
+    assert torch.equal(made, expected.view(-1, WORDS))
+
+
+def test_a_node_has_at_least_the_neighbours_of_its_graph() -> None:
+    """Also where a count says fewer, or was never made."""
+    for degree in (always(0, 1, 1), always(0)):
+        made, tables, batch = fill(NeighbourMeans("director", "movie", degree, torch.eye(3)), refuse)
+        rows = tables["movie"][batch.row[0, :3]]
+        assert torch.equal(made[0], rows[:2].mean(0))
+
+
+def test_missing_neighbours_are_generated_for_the_class_around() -> None:
+    follows = torch.tensor([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.0, 0.0, 1.0]])
+    asked: list[Tensor] = []
+
+    def tens(name: str, condition: Tensor, seed: Seed) -> Tensor:
+        assert name == "movie"
+        asked.append(condition)
+        return torch.full((len(condition), WORDS), 10.0)
+
+    made, tables, batch = fill(NeighbourMeans("director", "movie", always(3, 0, 5), follows), tens)
+    rows = tables["movie"][batch.row[0, :3]]
+    assert made[0].tolist() == pytest.approx(((rows[0] + rows[1] + 30) / 5).tolist())
+    assert made[1].tolist() == pytest.approx(((rows[1] + rows[2] + 30) / 5).tolist())
+    assert made[2].tolist() == [10.0] * WORDS
+    around = torch.tensor([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    expected = torch.repeat_interleave(around, 3, dim=0) @ follows
+    torch.testing.assert_close(torch.cat(asked), expected)
+
+
+def test_numbers_of_neighbours_come_as_often_as_counted() -> None:
+    def ones(name: str, condition: Tensor, seed: Seed) -> Tensor:
+        return torch.ones(len(condition), WORDS)
+
+    degree = torch.tensor([[0.0, 1, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 2, 1]])
+    counted = NeighbourMeans("director", "movie", degree, torch.eye(3))
+    batch = GraphBatch.cat([GRAPH] * 1500)
+    row = torch.where(batch.node_type == 0, 0, -1)
+    made = counted.fill(batch, {"movie": torch.zeros(1, WORDS)}, row, class_around_batch(batch), ones, Seed(0))
+    missing = made[:, 0].view(1500, 3)[:, :2].flatten()  # 0 of 2, 1 of 3 or 2 of 4
+    counts = [int((missing - value).abs().lt(1e-6).sum()) for value in (0.0, 1 / 3, 0.5)]
+    assert sum(counts) == 3000
+    assert chisquare(counts, [750, 1500, 750]).pvalue > 1e-3
+    assert bool((made[:, 0].view(1500, 3)[:, 2] == 1).all())
+
+
+def test_same_seed_same_rows() -> None:
+    def random_rows(name: str, condition: Tensor, seed: Seed) -> Tensor:
+        return torch.rand(len(condition), WORDS, generator=seed.torch())
+
+    means = NeighbourMeans("director", "movie", always(1, 1, 4), torch.eye(3))
+    one, same, other = (fill(means, random_rows, seed=seed)[0] for seed in (1, 1, 2))
+    assert torch.equal(one, same)
+    assert not torch.equal(one, other)
