@@ -121,7 +121,8 @@ class FeatureBank:
             for label, rows in self._split(name, table, generator):
                 parts.append((name, label))
                 jobs.append((FEATURE_GENERATORS[generator].build(self.config), rows, seed.child(name, str(label))))
-        many = sum(rows.rows.numel() for _, rows, _ in jobs) >= MANY_CELLS
+        # A control learns nothing: its rows need not be sent to a process and back.
+        many = sum(rows.rows.numel() for generator, rows, _ in jobs if generator.learns) >= MANY_CELLS
         order = sorted(range(len(jobs)), key=lambda number: -jobs[number][1].rows.numel())
         finished: list[int] = []
 
@@ -167,16 +168,16 @@ class FeatureBank:
         return found or [(None, replace(table, condition=table.condition[:, :0]))]
 
     def _tell_of_few_rows(self) -> None:
+        what = "has only %g feature rows of '%s' to learn from; they are repeated as they are"
         for part in self.parts:
-            for line, number in part.generator.report.get("few_rows", {}).items():
-                label = part.label if part.label is not None else int(line)
-                if label < self.schema.num_classes:
-                    log.warning(
-                        "Class '%s' has only %g feature rows of '%s' to learn from; they are repeated as they are",
-                        self.schema.classes[label],
-                        number,
-                        part.name,
-                    )
+            few = part.generator.report.get("few_rows", {})
+            whole = few.get(str(part.generator.classes))  # the line of all rows
+            if whole is not None and part.label is None:
+                log.warning(f"The data {what}", whole, part.name)
+                continue
+            for line, number in few.items():
+                label = int(line) if part.label is None else part.label
+                log.warning(f"Class '%s' {what}", self.schema.classes[label], number, part.name)
 
     @property
     def report(self) -> dict[str, Any]:
@@ -221,6 +222,8 @@ class FeatureBank:
         """Rows of a type for these conditions (m, C)."""
         parts = [part for part in self.parts if part.name == name]
         if not parts:
+            if self.parts or self._means:
+                raise DignnError(f"The data has no feature rows of '{name}', so none can be generated; leave it out")
             raise DignnError(f"The features of '{name}' were not learned yet; call fit first")
         blind = condition[:, :0]
         if parts[0].label is None:
