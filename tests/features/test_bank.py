@@ -1,4 +1,4 @@
-"""The bank: every type that has features gets rows that follow the class around each node."""
+"""The bank fills graphs: every type that has features gets rows that follow the class around each node."""
 
 from __future__ import annotations
 
@@ -128,12 +128,9 @@ def test_types_draw_independently_of_each_other() -> None:
 
 
 def test_methods_may_differ_from_type_to_type() -> None:
-    bank = FeatureBank(SCHEMA, {"author": "independent", "paper": "bootstrap", "venue": "bootstrap"})
-    assert {name: type(generator).__name__ for name, generator in bank.generators.items()} == {
-        "author": "IndependentColumns",
-        "paper": "BootstrapRows",
-        "venue": "BootstrapRows",
-    }
+    methods = {"author": "independent", "paper": "bootstrap", "venue": "bootstrap"}
+    bank = FeatureBank(SCHEMA, methods).fit(adjacency(), seed=Seed(0))
+    assert {part.name: part.generator.name for part in bank.parts} == methods
 
 
 def test_an_unknown_method_is_answered_with_the_nearest() -> None:
@@ -177,8 +174,13 @@ def test_a_type_that_was_empty_in_the_data_cannot_be_filled() -> None:
     data = hetero({"a": 2, "b": 0}, x={"a": [[0.0], [1.0]], "b": torch.empty(0, 3)}, y={"a": [0, 1]})
     schema = Schema.from_hetero(data, "a")
     bank = FeatureBank(schema).fit(Adjacency.build(data, schema), seed=Seed(0))
-    with pytest.raises(DignnError, match="not learned anything yet"):
+    with pytest.raises(DignnError, match="The data has no feature rows of 'b', so none can be generated"):
         bank.fill(batch_of(schema, [1], {}), seed=Seed(0))
+
+
+def test_filling_before_learning_says_so() -> None:
+    with pytest.raises(DignnError, match="The features of 'author' were not learned yet; call fit first"):
+        FeatureBank(SCHEMA).fill(structures(), seed=Seed(0))
 
 
 def test_in_graph_classification_features_follow_the_class_of_the_graph() -> None:
