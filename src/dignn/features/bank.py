@@ -15,7 +15,7 @@ from torch import Tensor
 
 from dignn.batch import PADDING, GraphBatch
 from dignn.config import PRESETS, Config
-from dignn.errors import DignnError
+from dignn.errors import DignnError, RunFolderError
 from dignn.features.base import FEATURE_GENERATORS, FeatureGenerator, under
 from dignn.features.ditabddpm import SPARSE
 from dignn.features.neighbour_means import NeighbourMeans
@@ -278,6 +278,8 @@ class FeatureBank:
         """Takes up what a bank of the same settings wrote with :meth:`save`, and returns itself."""
 
         def restore(tensors: dict[str, Tensor], settings: dict[str, Any]) -> None:
+            if not {about["name"] for about in (*settings["parts"], *settings["means"])} <= self._method.keys():
+                raise RunFolderError(f"{path} holds features of other node types; choose another folder or delete it")
             parts = []
             for number, about in enumerate(settings["parts"]):
                 generator = FEATURE_GENERATORS[about["generator"]].build(self.config)
