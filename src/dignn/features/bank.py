@@ -20,7 +20,7 @@ from dignn.features.base import FEATURE_GENERATORS, FeatureGenerator, under
 from dignn.features.ditabddpm import SPARSE
 from dignn.features.neighbour_means import NeighbourMeans
 from dignn.features.table import Table, draw_line
-from dignn.neighbourhood import class_around_batch, class_around_data
+from dignn.neighbourhood import condition_batch, condition_data
 from dignn.runtime.files import load_learned, save_tensors
 from dignn.runtime.processes import map_processes
 from dignn.runtime.progress import Tick, silent
@@ -106,7 +106,7 @@ class FeatureBank:
             workers: processes that learn side by side; the result does not depend on it.
         """
         learned = np.ones(len(data.node_type), dtype=bool) if learned is None else learned
-        around = class_around_data(data)
+        around = condition_data(data)
         parts, jobs = [], []
         self._means = {}
         for name, method in self._method.items():
@@ -161,14 +161,14 @@ class FeatureBank:
         if name != self.schema.target:
             return [(None, replace(table, condition=table.condition[:, :0]))]
         found: list[tuple[int | None, Table]] = []
-        for label in range(table.classes):
+        for label in range(self.schema.num_classes):
             rows = table[(table.condition[:, label] > 0).nonzero()[:, 0]]
             if len(rows):
                 found.append((label, replace(rows, condition=rows.condition[:, :0])))
         return found or [(None, replace(table, condition=table.condition[:, :0]))]
 
     def _tell_of_few_rows(self) -> None:
-        what = "has only %g feature rows of '%s' to learn from; they are repeated as they are"
+        what = "has only %.3g feature rows of '%s' to learn from; they are repeated as they are"
         for part in self.parts:
             few = part.generator.report.get("few_rows", {})
             whole = few.get(str(part.generator.classes))  # the line of all rows
@@ -197,7 +197,7 @@ class FeatureBank:
 
     def fill(self, batch: GraphBatch, *, seed: Seed, tick: Tick = silent) -> GraphBatch:
         """The same graphs with generated features; each node's follow the class around it."""
-        around = class_around_batch(batch)
+        around = condition_batch(batch)
         row = torch.full_like(batch.row, PADDING)
         tables: dict[str, Tensor] = {}
         # Means come last: they look at the rows of others.
@@ -219,7 +219,7 @@ class FeatureBank:
         return replace(batch, row=row, tables=tables)
 
     def _generate(self, name: str, condition: Tensor, seed: Seed, tick: Tick = silent) -> Tensor:
-        """Rows of a type for these conditions (m, C)."""
+        """Rows of a type for these conditions (m, 2 C)."""
         parts = [part for part in self.parts if part.name == name]
         if not parts:
             if self.parts or self._means:
@@ -311,8 +311,8 @@ def _table(data: Adjacency, learned: np.ndarray, graphs: GraphBatch | None, arou
         here = graphs.node_type == schema.type_index(name)
         size = len(data.tables[name])
         weight = torch.bincount(graphs.row[here], minlength=size).float()
-        condition = torch.zeros(size, schema.num_classes)
-        condition.index_add_(0, graphs.row[here], class_around_batch(graphs)[here])
+        condition = torch.zeros(size, 2 * schema.num_classes)
+        condition.index_add_(0, graphs.row[here], condition_batch(graphs)[here])
         seen = rows[weight[rows] > 0]
         if len(seen):
             table = data.tables[name][seen]
