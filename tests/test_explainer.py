@@ -16,6 +16,7 @@ from dignn.batch import GraphBatch
 from dignn.config import PRESETS
 from dignn.data import Dataset, load
 from dignn.errors import ModelMismatchError, RunFolderError
+from dignn.features import FeatureBank
 from dignn.structure import NodeGrowth
 from tiny_models import TinyGCN, TinyHetero
 
@@ -26,6 +27,7 @@ FILES = {
     "timings.json",
     "metrics.json",
     "structure.safetensors",
+    "features.safetensors",
     "generation.json",
     "candidates.safetensors",
     "explanations.json",
@@ -131,6 +133,7 @@ def test_the_global_random_state_is_left_alone(planted: Dataset) -> None:
     [
         ("candidates.safetensors",),
         ("candidates.safetensors", "structure.safetensors"),
+        ("candidates.safetensors", "features.safetensors"),
         ("metrics.json",),
         ("explanations.json",),
         ("report.html",),
@@ -148,28 +151,41 @@ def test_a_second_start_makes_what_is_missing_and_gives_the_same_bytes(
     assert {path.name for path in tmp_path.iterdir()} == FILES
 
 
-def test_a_run_that_was_killed_while_generating_does_not_learn_again(
-    planted: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("learned", ["structure", "structure and features"])
+def test_a_run_that_was_killed_does_not_learn_again_what_it_had_learned(
+    planted: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learned: str
 ) -> None:
-    explainer(planted, folder=tmp_path).fit().explain()
+    config = replace(SMALL, subgraphs_per_size=60)  # enough for features to be learned, not repeated
+    explainer(planted, config=config, folder=tmp_path).fit().explain()
     before = digests(tmp_path)
     (tmp_path / "candidates.safetensors").unlink()
     (tmp_path / "generation.json").unlink()
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise AssertionError("what was learned is in the folder")
 
     monkeypatch.setattr(NodeGrowth, "_fit", refuse)
-    explainer(planted, folder=tmp_path).fit().explain()
+    if learned == "structure":
+        (tmp_path / "features.safetensors").unlink()
+    else:
+        monkeypatch.setattr(FeatureBank, "fit", refuse)
+    explainer(planted, config=config, folder=tmp_path).fit().explain()
     assert digests(tmp_path) == before
 
 
 def test_loss_curves_and_counts_are_kept_for_the_report(planted: Dataset, tmp_path: Path) -> None:
-    made = explainer(planted, folder=tmp_path).fit().explain().about["generation"]["structure"]
-    assert made["training"]["all sizes"]["curves"]["train"]
-    assert made["sampling"]["graphs"] == 24
-    again = explainer(planted, folder=tmp_path).fit().explain()
-    assert again.about["generation"]["structure"] == made
+    config = replace(SMALL, subgraphs_per_size=60)
+    made = explainer(planted, config=config, folder=tmp_path).fit().explain().about["generation"]
+    assert made["structure"]["training"]["all sizes"]["curves"]["train"]
+    assert made["structure"]["sampling"]["graphs"] == 24
+    assert {name: about["generator"] for name, about in made["features"].items()} == {
+        "author": "ditabddpm",
+        "paper": "ditabddpm",
+        "term": "tabddpm",
+    }
+    assert made["features"]["author"]["training"]["curves"]["train"]
+    again = explainer(planted, config=config, folder=tmp_path).fit().explain()
+    assert again.about["generation"] == made
 
 
 def test_a_folder_of_another_seed_is_refused(planted: Dataset, tmp_path: Path) -> None:
@@ -214,15 +230,17 @@ def test_a_folder_of_another_model_or_other_data_is_refused(planted: Dataset, tm
         DiGNNExplainer(TinyHetero(planted.schema), data, schema=planted.schema, config=SMALL, folder=tmp_path).fit()
 
 
-def test_candidates_that_were_damaged_are_named(planted: Dataset, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["candidates.safetensors", "features.safetensors", "structure.safetensors"])
+def test_files_that_were_damaged_are_named(planted: Dataset, tmp_path: Path, name: str) -> None:
     explainer(planted, folder=tmp_path).fit()
-    (tmp_path / "candidates.safetensors").write_bytes(b"nonsense")
-    with pytest.raises(RunFolderError, match="candidates.safetensors is damaged"):
+    (tmp_path / "candidates.safetensors").unlink()
+    (tmp_path / name).write_bytes(b"nonsense")
+    with pytest.raises(RunFolderError, match=f"{name} is damaged"):
         explainer(planted, folder=tmp_path).fit()
 
 
 def test_generated_target_nodes_carry_features_of_their_class(planted: Dataset) -> None:
-    candidates = explainer(planted).fit()._candidates
+    candidates = explainer(planted, config=replace(SMALL, features="bootstrap")).fit()._candidates
     real, labels = planted.data["author"].x, planted.data["author"].y
     rows = candidates.features("author")
     for row, label in zip(rows, candidates.label[candidates.target_mask], strict=True):
