@@ -176,8 +176,9 @@ class FeatureBank:
                 log.warning(f"The data {what}", whole, part.name)
                 continue
             for line, number in few.items():
-                label = int(line) if part.label is None else part.label
-                log.warning(f"Class '%s' {what}", self.schema.classes[label], number, part.name)
+                far, label = divmod(int(line) if part.label is None else part.label, self.schema.num_classes)
+                name = f"'{self.schema.classes[label]}'" + (", far away," if far else "")
+                log.warning(f"Class %s {what}", name, number, part.name)
 
     @property
     def report(self) -> dict[str, Any]:
