@@ -121,7 +121,7 @@ def test_one_model_for_each_class_of_the_target_and_blind_ones_elsewhere() -> No
         (name, None) for name in NAMES[1:]
     ]
     for part in made.parts:
-        assert part.generator.classes == (CLASSES if part.name == "venue" else 0)
+        assert (part.generator.classes > 0) == (part.name == "venue")
     assert list(made.report["author"]) == ["class 0", "class 1", "class 2"]
 
 

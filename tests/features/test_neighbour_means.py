@@ -13,7 +13,7 @@ from torch import Tensor
 
 from dignn.batch import GraphBatch
 from dignn.features.neighbour_means import NeighbourMeans
-from dignn.neighbourhood import class_around_batch
+from dignn.neighbourhood import condition_batch
 from dignn.runtime.seeds import Seed
 from dignn.sampling import Adjacency
 from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
@@ -166,7 +166,7 @@ def fill(
     row = torch.full_like(batch.row, -1)
     row[batch.node_type == 0] = torch.randperm(3 * copies, generator=Seed(5).torch())
     tables = {"movie": ROWS[:3].repeat(copies, 1)}
-    around = class_around_batch(batch)
+    around = condition_batch(batch)
     return means.fill(batch, tables, row, around, generate, Seed(seed)), tables, replace(batch, row=row)  # type: ignore[arg-type]
 
 
@@ -209,7 +209,8 @@ def test_missing_neighbours_are_generated_for_the_class_around() -> None:
     assert made[1].tolist() == pytest.approx(((rows[1] + rows[2] + 30) / 5).tolist())
     assert made[2].tolist() == [10.0] * WORDS
     around = torch.tensor([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
-    expected = torch.repeat_interleave(around, 3, dim=0) @ follows
+    near = torch.repeat_interleave(around, 3, dim=0) @ follows
+    expected = torch.cat([near, torch.zeros_like(near)], dim=1)  # a movie is near to its own class
     torch.testing.assert_close(torch.cat(asked), expected)
 
 
@@ -221,7 +222,7 @@ def test_numbers_of_neighbours_come_as_often_as_counted() -> None:
     counted = NeighbourMeans("director", "movie", degree, torch.eye(3))
     batch = GraphBatch.cat([GRAPH] * 1500)
     row = torch.where(batch.node_type == 0, 0, -1)
-    made = counted.fill(batch, {"movie": torch.zeros(1, WORDS)}, row, class_around_batch(batch), ones, Seed(0))
+    made = counted.fill(batch, {"movie": torch.zeros(1, WORDS)}, row, condition_batch(batch), ones, Seed(0))
     missing = made[:, 0].view(1500, 3)[:, :2].flatten()  # 0 of 2, 1 of 3 or 2 of 4
     counts = [int((missing - value).abs().lt(1e-6).sum()) for value in (0.0, 1 / 3, 0.5)]
     assert sum(counts) == 3000
