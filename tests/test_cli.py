@@ -43,6 +43,21 @@ def test_explain_takes_every_setting_of_a_preset(tmp_path: Path, capsys: pytest.
     assert '"candidates": 96' in config
 
 
+def test_explain_takes_settings_of_the_feature_generators(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = ["--preset", "smoke", "--sizes", "8", "--continuous", "tabddpm", "--one-model-per-class"]
+    settings += ["--ditabddpm.noise", "marginal", "--ditabddpm.training.steps", "7", "--tabddpm.prediction", "noise"]
+    assert run("explain", "planted", "--out", str(tmp_path / "run"), *settings) == 0
+    assert "feature rows of 'author' to learn from" in " ".join(capsys.readouterr().err.split())  # few subgraphs
+    config = json.loads((tmp_path / "run" / "config.json").read_text())["config"]
+    assert config["ditabddpm"]["training"]["steps"] == 7
+    assert (config["ditabddpm"]["noise"], config["tabddpm"]["prediction"]) == ("marginal", "noise")
+    assert (config["continuous"], config["one_model_per_class"]) == ("tabddpm", True)
+    learned = json.loads((tmp_path / "run" / "generation.json").read_text())["features"]
+    assert set(learned["author"]) == {*("database self-citer", "database duo", "learning self-citer", "learning duo")}
+    assert learned["paper"]["noise"] == "marginal"
+    assert learned["term"]["generator"] == "tabddpm"
+
+
 def test_fewer_columns_for_the_model_and_the_generator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,6 +120,7 @@ def test_datasets_lists_all_with_licence_and_source(
         (["explain", "planted", "--preset", "fas"], "no preset called 'fas' (did you mean 'fast'?)"),
         (["explain", "planted", "--structure", "x"], "no structure generator called 'x'"),
         (["explain", "planted", "--candidates", "0"], "candidates is 0; it must be at least 1"),
+        (["explain", "planted", "--features", "ditabdpm"], "no feature generator called 'ditabdpm' (did you mean"),
         (["explain", "planted", "--sizes", "0"], "sizes [0] must be"),
         (["explain", "planted", "--columns", "author"], "'author' does not say how many columns"),
         (["train", "planted", "--columns", "author=x"], "no node type called 'x'"),
@@ -127,6 +143,24 @@ def test_a_users_mistake_gives_one_sentence_and_exit_code_2(
     assert len(captured.err.strip().splitlines()) == 1
     assert "Traceback" not in captured.err
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--ditabddpm.dropout", "1"], "dropout is 1.0; it must be at least 0 and below 1"),
+        (["--ditabddpm.denoiser", "paper"], "choose noise 'marginal'"),
+        (["--tabddpm.sampler-steps", "0"], "sampler_steps is 0; it must be at least 1"),
+    ],
+)
+def test_a_setting_of_a_generator_that_makes_no_sense_is_named(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("explain", "planted", "--out", str(tmp_path / "run"), *arguments) == 2
+    shown = " ".join(word for word in capsys.readouterr().err.split() if word != "│")
+    assert message in shown
+    assert "Traceback" not in shown
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_missing_data_set_gives_one_sentence(
