@@ -237,7 +237,7 @@ class FeatureBank:
         line[lost] = known[torch.randint(len(known), (int(lost.sum()),), generator=seed.child("lost").torch())]
         out = torch.empty(len(line), self.schema.spec(name).width)
         for number, part in enumerate(parts):
-            mine = line == part.label
+            mine = line == known[number]
             if bool(mine.any()):
                 piece = _part(tick, number, len(parts))
                 out[mine] = part.generator.sample(blind[mine], seed=seed.child("class", str(part.label)), tick=piece)
