@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 from torch import Tensor
 
+from dignn.diffusion.categorical import draw
 from dignn.errors import DignnError
 from dignn.features.table import Table, draw_line, even_points
 from dignn.runtime.seeds import Seed
@@ -137,6 +138,21 @@ def test_even_points_are_in_random_order() -> None:
     points = torch.stack([even_points(torch.zeros(2, dtype=torch.long), Seed(seed).torch()) for seed in range(1000)])
     first = int((points[:, 0] < points[:, 1]).sum())
     assert chisquare([first, 1000 - first]).pvalue > UNLIKELY
+
+
+@pytest.mark.parametrize("values", [3, 40])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_draws_with_even_points_have_each_value_as_often_as_expected(values: int, dtype: torch.dtype) -> None:
+    """But for one at either end of its part of the line; the same value for the same point."""
+    probability = torch.rand(values, generator=Seed(values).torch(), dtype=dtype)
+    probability[1] = 0.0
+    line = torch.zeros(1000, dtype=torch.long)
+    point = even_points(line, Seed(0).torch())
+    drawn = draw(probability.expand(1000, values), Seed(1).torch(), uniform=point)
+    expected = 1000 * probability / probability.sum()
+    assert bool(((torch.bincount(drawn, minlength=values) - expected).abs() <= 2).all())
+    assert drawn[point.argsort()].tolist() == sorted(drawn.tolist())
+    assert 1 not in drawn
 
 
 # -- parts and files ----------------------------------------------------------------------------------
