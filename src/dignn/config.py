@@ -158,7 +158,7 @@ class DiTabDDPMConfig:
     blocks: int = 2
     dropout: float = 0.0
     batch: int = 128
-    emphasis: float = 0.15
+    emphasis: float = 0.05
     sampler_steps: int = 50
     grid: Grid = "uniform"
     training: TrainingConfig = field(

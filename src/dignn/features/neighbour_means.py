@@ -17,6 +17,7 @@ from torch import Tensor
 
 from dignn.batch import GraphBatch
 from dignn.diffusion.categorical import draw
+from dignn.neighbourhood import class_of_condition
 from dignn.runtime.seeds import Seed
 from dignn.sampling import Adjacency
 from dignn.schema import FeatureKind, Schema
@@ -25,7 +26,7 @@ from dignn.schema import FeatureKind, Schema
 _EXACT = 1e-4
 
 Generate = Callable[[str, Tensor, Seed], Tensor]
-"""(node type, conditions (m, C), seed) -> rows (m, d)"""
+"""(node type, conditions (m, 2 C), seed) -> rows (m, d)"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ class NeighbourMeans:
         Args:
             batch: the graphs.
             tables, row: filled in so far, with those of the source.
-            around: (B, N, C) class around each node.
+            around: (B, N, 2 C) condition of each node.
             generate: rows of a type.
             seed: of what the graphs leave out.
         """
@@ -88,7 +89,8 @@ class NeighbourMeans:
         if len(missing):
             condition = around[graph, node][missing]
             if self.source == schema.target:
-                condition = condition @ self.follows
+                near = class_of_condition(condition) @ self.follows
+                condition = torch.cat([near, torch.zeros_like(near)], dim=1)
             total.index_add_(0, missing, generate(self.source, condition, seed.child("missing")))
         return total / whole.clamp_min(1)[:, None]
 
