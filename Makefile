@@ -37,6 +37,11 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.realism --preset paper --datasets dblp --methods edge-diffusion --sizes 12 --sets 1 --seeds 0
 	$(BIN)/python -m benchmarks.realism --table
 	$(BIN)/python -m benchmarks.figures
+	$(BIN)/python -m benchmarks.features
+	$(BIN)/python -m benchmarks.features --table
+	$(BIN)/python -m benchmarks.feature_bank
+	$(BIN)/python -m benchmarks.feature_bank --table
+	$(BIN)/python -m benchmarks.words
 	$(BIN)/python benchmarks/gnn_accuracy.py --forms strong --seeds 10 11 12
 	$(BIN)/python benchmarks/gnn_accuracy.py --forms paper --seeds 0 1 2
 	$(BIN)/python benchmarks/gnn_accuracy.py --table

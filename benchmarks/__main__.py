@@ -45,7 +45,7 @@ def page() -> str:
         "",
         "Measured by `make bench`, which writes this page and the files in `docs/benchmarks`. "
         "The accuracy of the explained models is in [models.md](models.md), the realism of generated structure and "
-        "what it costs in [realism.md](realism.md).",
+        "what it costs in [realism.md](realism.md), the same of features in [features.md](features.md).",
     ]
     sections = {
         "sampling": _sampling,
