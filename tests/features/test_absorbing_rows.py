@@ -173,6 +173,30 @@ def test_gradients_are_numbers_also_where_all_but_one_column_is_shown() -> None:
     assert bool(made.network.column.weight.grad.any())  # type: ignore[union-attr]
 
 
+# -- calibration --------------------------------------------------------------------------------------
+
+
+def error_of_frequencies(made: AbsorbingRows) -> float:
+    """How far the columns of generated rows are from the data's, at most."""
+    _, line = table().draw_batch(20_000, Seed(7).torch(), nameless=0.0)
+    with torch.no_grad():
+        found = made.sample(line, Seed(8).torch()).mean(0)
+    return float((found - WEIGHT @ ROWS / WEIGHT.sum()).abs().max())
+
+
+def test_calibration_mends_a_network_that_prefers_a_column() -> None:
+    made = process(trained=False)
+    with torch.no_grad():
+        made.network.out.bias.copy_(torch.tensor([1.0, -1.0, 0.0, 0.5]))
+    errors = [error_of_frequencies(made)]
+    for seed in range(4):
+        made.calibrate(table(), Seed(seed).torch())
+        errors.append(error_of_frequencies(made))
+    assert errors[0] > 0.1
+    assert errors[1] < errors[0] / 2
+    assert errors[-1] < 0.01
+
+
 # -- columns that are not drawn -----------------------------------------------------------------------
 
 
