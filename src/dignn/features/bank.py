@@ -32,6 +32,8 @@ log = logging.getLogger(__name__)
 
 # How often members that stand twice in one graph are drawn again; a graph may have more nodes than there are members.
 REDRAWS = 50
+# What a node counts for being in the data, beside its occurrences in subgraphs.
+ONCE_IN_DATA = 0.5
 # Numbers in the tables from which a process of its own for each generator pays.
 MANY_CELLS = 2_000_000
 _FORMAT = "dignn.FeatureBank.1"
@@ -99,7 +101,8 @@ class FeatureBank:
             data: the data.
             learned: (n,) which nodes may be learned from; by default all.
             graphs: subgraphs of the data. With them a row counts as often as its node stands there, with the class
-                around it in the subgraph, because that is what generated graphs are like; without, each row counts
+                around it in the subgraph, because that is what generated graphs are like, and once more by half with
+                the class around it in the data, so that rows that stand nowhere are not lost; without, each row counts
                 once, with the class around it in the data.
             seed: of everything that is drawn.
             tick: progress.
@@ -298,27 +301,22 @@ class FeatureBank:
 
 
 def _table(data: Adjacency, learned: np.ndarray, graphs: GraphBatch | None, around: Tensor, name: str) -> Table | None:
-    """What there is to learn from for a type; None without any row.
-
-    A type of which no learned node stands in the graphs counts as if there were no graphs.
-    """
+    """What there is to learn from for a type; None without any row."""
     schema = data.schema
     spec: FeatureSpec = schema.spec(name)
     nodes = np.flatnonzero(learned & (data.node_type == schema.type_index(name)))
     if not len(nodes):
         return None
-    rows = torch.from_numpy(data.row[nodes])
+    row = torch.from_numpy(data.row[nodes])
+    condition, weight = around[torch.from_numpy(nodes)], torch.ones(len(row))
     if graphs is not None:
         here = graphs.node_type == schema.type_index(name)
         size = len(data.tables[name])
-        weight = torch.bincount(graphs.row[here], minlength=size).float()
-        condition = torch.zeros(size, 2 * schema.num_classes)
-        condition.index_add_(0, graphs.row[here], condition_batch(graphs)[here])
-        seen = rows[weight[rows] > 0]
-        if len(seen):
-            table = data.tables[name][seen]
-            return Table.of(table, condition[seen] / weight[seen][:, None], spec, weight[seen])
-    return Table.of(data.tables[name][rows], around[torch.from_numpy(nodes)], spec)
+        times = torch.bincount(graphs.row[here], minlength=size)[row]
+        total = torch.zeros(size, condition.size(1)).index_add_(0, graphs.row[here], condition_batch(graphs)[here])[row]
+        weight = times + ONCE_IN_DATA
+        condition = (total + ONCE_IN_DATA * condition) / weight[:, None]
+    return Table.of(data.tables[name][row], condition, spec, weight)
 
 
 def _fit_part(generator: FeatureGenerator, table: Table, seed: Seed) -> FeatureGenerator:
