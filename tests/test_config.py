@@ -39,7 +39,7 @@ from dignn.errors import DignnError
         (DiTabDDPMConfig, {"grid": "x"}, "grid is 'x'; choose from uniform, quadratic"),
         (DiTabDDPMConfig, {"dropout": 1.0}, "dropout is 1.0; it must be at least 0 and below 1"),
         (DiTabDDPMConfig, {"dropout": float("nan")}, "dropout is nan"),
-        (DiTabDDPMConfig, {"emphasis": -0.1}, "emphasis is -0.1; it must be 0 or a number above 0"),
+        (DiTabDDPMConfig, {"emphasis": -0.1}, "emphasis is -0.1; it must be from 0 to 5"),
         (DiTabDDPMConfig, {"width": 0}, "width is 0; it must be at least 1"),
         (DiTabDDPMConfig, {"batch": 1.5}, "batch is 1.5; it must be a whole number"),
         (TabDDPMConfig, {"transform": "x"}, "transform is 'x'; choose from quantile, standard"),
@@ -73,8 +73,12 @@ def test_the_preset_of_the_paper_generates_features_as_it_does() -> None:
     discrete, continuous = paper.ditabddpm, paper.tabddpm
     assert (discrete.noise, discrete.denoiser, discrete.batch, discrete.emphasis) == ("marginal", "paper", 32, 0.0)
     assert (discrete.sampler_steps, discrete.grid) == (25_000, "uniform")
-    assert (discrete.training.learning_rate, discrete.training.weight_decay) == (0.05, 1e-3)
-    assert (discrete.training.ema, discrete.training.warm_up, discrete.training.cosine) == (0.0, 0.0, False)
+    assert (discrete.marginal_training.learning_rate, discrete.marginal_training.weight_decay) == (0.05, 1e-3)
+    assert (discrete.marginal_training.ema, discrete.marginal_training.warm_up, discrete.marginal_training.cosine) == (
+        0.0,
+        0.0,
+        False,
+    )
     assert (continuous.prediction, continuous.transform, continuous.sampler) == ("noise", "quantile", "ancestral")
     assert (continuous.sampler_steps, continuous.repeated_rows, continuous.discrete) == (1000, False, "threshold")
 

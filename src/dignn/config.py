@@ -30,7 +30,7 @@ class TrainingConfig:
 
     Args:
         steps: gradient steps.
-        epochs: as many steps as so many passes over the training graphs take, instead of a number of steps.
+        epochs: as many steps as so many passes over the training graphs or rows take, instead of a number of steps.
         learning_rate: of AdamW, after warm-up.
         warm_up: share of the steps in which the learning rate rises from zero.
         cosine: whether it falls to zero along half a cosine afterwards.
@@ -149,7 +149,8 @@ class DiTabDDPMConfig:
             classes alone, those of a real one in other ways too; a little emphasis makes up for that.
         sampler_steps: steps of the reverse chain (marginal noise).
         grid: how they are spread.
-        training: how the network is trained.
+        training: how the network is trained with absorbing noise.
+        marginal_training: how it is trained with marginal noise.
     """
 
     noise: TableNoise = "auto"
@@ -164,11 +165,13 @@ class DiTabDDPMConfig:
     training: TrainingConfig = field(
         default_factory=lambda: TrainingConfig(steps=500, learning_rate=7e-4, validate_every=50)
     )
+    marginal_training: TrainingConfig = field(default_factory=lambda: TrainingConfig(steps=800, validate_every=100))
 
     def __post_init__(self) -> None:
         _at_least(self, 1, "width", "blocks", "batch", "sampler_steps")
         _share(self, "dropout")
-        _positive(self, "emphasis", zero=True)
+        if not 0 <= self.emphasis <= 5:
+            raise DignnError(f"emphasis is {self.emphasis}; it must be from 0 to 5, and is best well below 1")
         _one_of(self, noise=TableNoise, denoiser=Denoiser, grid=Grid)
         if self.denoiser == "paper" and self.noise != "marginal":
             raise DignnError("The paper's denoiser predicts all columns from marginal noise; choose noise 'marginal'")
@@ -224,15 +227,17 @@ class Config:
             own, and the sizes of the data's graphs for graph classification.
         subgraphs_per_size: real subgraphs sampled per size; one in five is for measuring, not for learning.
         candidates: generated graphs in all, shared out evenly over the sizes.
-        structure: name of the structure generator.
+        structure: name of the structure generator: node-growth, edge-diffusion, or the control bootstrap.
         node_growth, edge_diffusion: settings of the structure generator of that name.
         guidance: how strongly structures are drawn towards what the model takes for each class; 0 for not at all.
-        features: name of the feature generator. What it cannot learn goes to another: see ``FeatureBank``.
+        features: name of the feature generator: ditabddpm, tabddpm, or a control, bootstrap or independent. With
+            ditabddpm, continuous features go to others.
         ditabddpm, tabddpm: settings of the feature generator of that name.
         continuous: where features are learned by ``ditabddpm``, how continuous ones are: each type by what suits it, or
             by ``tabddpm``, as in the paper.
-        one_model_per_class: one feature generator for each class of the target type and one, blind to classes, for
-            each other type, as in the paper; otherwise one for each type, which knows the class around a node.
+        one_model_per_class: one feature generator for each class of the target type (of every type, in graph
+            classification) and one, blind to classes, for each other type, as in the paper; otherwise one for each
+            type, which knows the class around a node. Identity types and controls always know it.
         top_k: explanations per class.
     """
 
@@ -337,7 +342,7 @@ PRESETS.add(
             emphasis=0.0,
             sampler_steps=25_000,
             grid="uniform",
-            training=TrainingConfig(
+            marginal_training=TrainingConfig(
                 steps=2000, learning_rate=0.05, warm_up=0.0, cosine=False, weight_decay=1e-3, ema=0.0
             ),
         ),
@@ -361,7 +366,7 @@ PRESETS.add(
         candidates=96,
         node_growth=NodeGrowthConfig(width=16, layers=2, events_per_batch=240, training=_SMOKE),
         edge_diffusion=EdgeDiffusionConfig(sampler_steps=10, training=_SMOKE),
-        ditabddpm=DiTabDDPMConfig(width=32, blocks=1, sampler_steps=10, training=_SMOKE),
+        ditabddpm=DiTabDDPMConfig(width=32, blocks=1, sampler_steps=10, training=_SMOKE, marginal_training=_SMOKE),
         tabddpm=TabDDPMConfig(width=32, blocks=1, batch=128, sampler_steps=10, training=_SMOKE),
     ),
 )

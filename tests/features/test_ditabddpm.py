@@ -20,8 +20,10 @@ SMALL = DiTabDDPMConfig(
     emphasis=0.0,
     sampler_steps=40,
     training=TrainingConfig(steps=300, learning_rate=5e-3, validate_every=100),
+    marginal_training=TrainingConfig(steps=300, learning_rate=5e-3, validate_every=100),
 )
-QUICK = replace(SMALL, width=16, sampler_steps=4, training=TrainingConfig(steps=10, validate_every=5))
+HASTE = TrainingConfig(steps=10, validate_every=5)
+QUICK = replace(SMALL, width=16, sampler_steps=4, training=HASTE, marginal_training=HASTE)
 METHODS = {
     "absorbing": replace(SMALL, noise="absorbing"),
     "marginal": replace(SMALL, noise="marginal"),

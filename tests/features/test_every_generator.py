@@ -62,7 +62,7 @@ def label_rows(count: int = ROWS) -> Tensor:
 SMOKE, HASTE = PRESETS["smoke"], TrainingConfig(steps=10, validate_every=5)
 HASTY = replace(
     SMOKE,
-    ditabddpm=replace(SMOKE.ditabddpm, training=HASTE, sampler_steps=4),
+    ditabddpm=replace(SMOKE.ditabddpm, training=HASTE, marginal_training=HASTE, sampler_steps=4),
     tabddpm=replace(SMOKE.tabddpm, training=HASTE, sampler_steps=4),
 )
 

@@ -91,3 +91,87 @@ def test_values_that_were_not_measured_are_between_their_neighbours() -> None:
     found = scaling.encode(torch.tensor([[-9.0], [0.5], [1.5], [3.0], [99.0]]), Seed(0).torch())[:, 0]
     assert bool((found.diff() > 0).all())
     assert bool(found.isfinite().all())
+
+
+# -- point masses and whole numbers -------------------------------------------------------------------
+
+
+def mixed(count: int = 3000) -> Tensor:
+    """Yes or no at .5, .1 and .004; 0 or 100; .25, .5 or 2.5; years; large whole numbers; 70 % zeros; normal."""
+    generator = Seed(5).torch()
+    chance = torch.rand(count, 8, generator=generator)
+    noise = torch.randn(count, generator=generator)
+    return torch.stack(
+        [
+            (chance[:, 0] < 0.5).float(),
+            (chance[:, 1] < 0.1).float(),
+            (chance[:, 2] < 0.004).float(),
+            100.0 * (chance[:, 3] < 0.3),
+            torch.tensor([0.25, 0.5, 2.5])[(3 * chance[:, 4]).long()],
+            (1960 + 60 * chance[:, 5].sqrt()).floor(),
+            (1e5 * chance[:, 6]).floor(),
+            (1 + chance[:, 7]) * (chance[:, 7] < 0.3),
+            noise,
+        ],
+        dim=1,
+    )
+
+
+WHOLE = [0, 1, 2, 3, 5, 6]
+
+
+def drawn(kind: type[Scaling], table: Tensor) -> Tensor:
+    """What a perfect diffusion model of independent columns would make."""
+    found = kind.of(table, torch.ones(len(table)))
+    return found.decode(torch.randn(20_000, table.size(1), generator=Seed(6).torch()))
+
+
+@each_kind
+@pytest.mark.parametrize("count", [40, 333, 3000])
+def test_whole_numbers_stay_whole(kind: type[Scaling], count: int) -> None:
+    table = mixed(count)
+    varying = [column for column in WHOLE if bool((table[:, column] != table[0, column]).any())]
+    made = drawn(kind, table[:, varying])
+    assert torch.equal(made, made.round())
+    for column, place in enumerate(varying):
+        if place < 3:
+            assert set(made[:, column].tolist()) <= {0.0, 1.0}
+
+
+@each_kind
+def test_other_columns_are_not_rounded(kind: type[Scaling]) -> None:
+    made = drawn(kind, mixed()[:, [4, 8]])
+    assert bool((made != made.round()).any(0).all())
+
+
+@pytest.mark.parametrize("count", [100, 333, 3000])
+def test_nothing_lies_between_point_masses(count: int) -> None:
+    table = mixed(count)
+    made = drawn(Quantile, table)
+    for column in (0, 1, 3, 4):
+        values, number = table[:, column].unique(return_counts=True)
+        assert set(made[:, column].tolist()) <= set(values.tolist())
+        share = (made[:, column, None] == values).float().mean(0)
+        # A knot's width, and three deviations of what is drawn.
+        torch.testing.assert_close(share, number / count, atol=1 / min(count, 1000) + 0.011, rtol=0)
+    positive = made[:, 7][made[:, 7] > 0]
+    assert float(positive.min()) >= 1  # nothing between 0 and the smallest of the others
+    assert len(positive.unique()) > min(count, 1000)  # which are not snapped to what exists
+
+
+def test_equal_rows_of_few_nodes_are_no_point_masses() -> None:
+    """A table holds a node's row once for each class around it; new values still lie between two such rows."""
+    table = torch.randn(200, 1, generator=Seed(0).torch())
+    made = drawn(Quantile, table.repeat(4, 1))
+    assert float(torch.isin(made, table).float().mean()) < 0.8
+    one = Quantile.of(table, 1 + 99.0 * (torch.arange(200) == 7))  # a heavy row
+    assert not bool(one.point.any())
+
+
+@each_kind
+def test_whole_numbers_can_be_left_as_they_fall(kind: type[Scaling]) -> None:
+    table = mixed()[:, [6]]
+    values = torch.linspace(-1, 1, 101)[:, None]
+    found = [kind.of(table, ONES, whole=whole).decode(values) for whole in (True, False)]
+    assert torch.equal(found[0], found[1].round())
+    assert not torch.equal(*found)

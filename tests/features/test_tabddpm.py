@@ -127,6 +127,20 @@ def test_few_rows_beside_repeated_ones_are_drawn_as_they_are() -> None:
     assert float((made == 0).all(1).float().mean()) == pytest.approx(5 / 6, abs=0.04)
 
 
+@pytest.mark.parametrize("transform", get_args(Transform))
+def test_yes_or_no_and_years_in_a_continuous_table(transform: Transform) -> None:
+    generator = Seed(0).torch()
+    rows = (torch.rand(400, 9, generator=generator) < 0.3).float()
+    rows[:, 7] = (1960 + 60 * torch.rand(400, generator=generator)).floor()
+    rows[:, 8] = torch.randn(400, generator=generator)
+    spec = FeatureSpec(FeatureKind.CONTINUOUS, 9)
+    model = fitted(replace(QUICK, transform=transform), rows, NO_CLASS[:400], spec)
+    made = model.sample(NO_CLASS[:500], seed=Seed(0))
+    assert set(made[:, :7].unique().tolist()) == {0.0, 1.0}
+    assert torch.equal(made[:, 7], made[:, 7].round())
+    assert not torch.equal(made[:, 8], made[:, 8].round())
+
+
 # -- discrete columns ---------------------------------------------------------------------------------
 
 

@@ -94,7 +94,7 @@ class AbsorbingRows:
         self._base = (mixed / mixed.sum(1, keepdim=True).clamp_min(1e-9)).clamp_min(_LEAST).log()
         self._count = torch.zeros(self._lines, int(number.max()) + 1, dtype=torch.float64)
         self._count.index_add_(1, number, table.line_weight)
-        self._values = EntryValues.of(table.rows)
+        self._values = EntryValues.of(table.rows, table.line_weight)
 
     def learnable(self, table: Table) -> Table:
         """The rows that have something to learn: those with an entry that others lack."""
@@ -158,17 +158,14 @@ class AbsorbingRows:
             present[torch.arange(open_rows), column] = True
             summed[:open_rows] += self.network.column.weight[column]
         rows = torch.empty(len(line), self._columns)
-        rows[order] = self._values.draw(present | self._always, generator)
+        rows[order] = self._values.draw(present | self._always, line, generator)
         return rows
 
     # -- files ----------------------------------------------------------------------------------------
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        values = {"value.start": self._values.start, "value.value": self._values.value}
-        return {"base": self._base, "count": self._count, "always": self._always, **values}, {
-            "norm": self._values.norm,
-            "length": self._values.length,
-        }
+        tensors, settings = self._values.state()
+        return {"base": self._base, "count": self._count, "always": self._always, **tensors}, settings
 
     @classmethod
     def restored(
@@ -177,9 +174,7 @@ class AbsorbingRows:
         lines, columns = tensors["base"].shape
         process = cls(columns, lines, config)
         process._base, process._count, process._always = tensors["base"], tensors["count"], tensors["always"]
-        process._values = EntryValues(
-            tensors["value.start"], tensors["value.value"], settings["norm"], settings["length"]
-        )
+        process._values = EntryValues.restored(tensors, settings)
         process.network.load_state_dict(under(tensors, "network."))
         return process
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from dignn.batch import PADDING, GraphBatch
 from dignn.config import PRESETS, Config
 from dignn.errors import DignnError, RunFolderError
-from dignn.features.base import FEATURE_GENERATORS, FeatureGenerator, under
+from dignn.features.base import FEATURE_GENERATORS, LEAST_ROWS, FeatureGenerator, under
 from dignn.features.ditabddpm import SPARSE
 from dignn.features.neighbour_means import NeighbourMeans
 from dignn.features.table import Table, draw_line
@@ -161,7 +161,7 @@ class FeatureBank:
         """The tables that one generator each learns: all rows, or those of each class of the target type."""
         if not self.config.one_model_per_class or not FEATURE_GENERATORS[generator].learns:
             return [(None, table)]
-        if name != self.schema.target:
+        if self.schema.target not in (None, name):
             return [(None, replace(table, condition=table.condition[:, :0]))]
         found: list[tuple[int | None, Table]] = []
         for label in range(self.schema.num_classes):
@@ -171,7 +171,7 @@ class FeatureBank:
         return found or [(None, replace(table, condition=table.condition[:, :0]))]
 
     def _tell_of_few_rows(self) -> None:
-        what = "has only %.3g feature rows of '%s' to learn from; they are repeated as they are"
+        what = "has only %.0f feature rows of '%s' to learn from; they are repeated as they are"
         for part in self.parts:
             few = part.generator.report.get("few_rows", {})
             whole = few.get(str(part.generator.classes))  # the line of all rows
@@ -179,9 +179,8 @@ class FeatureBank:
                 log.warning(f"The data {what}", whole, part.name)
                 continue
             for line, number in few.items():
-                far, label = divmod(int(line) if part.label is None else part.label, self.schema.num_classes)
-                name = f"'{self.schema.classes[label]}'" + (", far away," if far else "")
-                log.warning(f"Class %s {what}", name, number, part.name)
+                label = int(line) if part.label is None else part.label
+                log.warning(f"Class '%s' {what}", self.schema.classes[label], number, part.name)
 
     @property
     def report(self) -> dict[str, Any]:
@@ -316,6 +315,9 @@ def _table(data: Adjacency, learned: np.ndarray, graphs: GraphBatch | None, arou
         total = torch.zeros(size, condition.size(1)).index_add_(0, graphs.row[here], condition_batch(graphs)[here])[row]
         weight = times + ONCE_IN_DATA
         condition = (total + ONCE_IN_DATA * condition) / weight[:, None]
+    # A class that few nodes have far away is no class: what is far says little, and that little takes rows to learn.
+    far = torch.arange(condition.size(1)) >= schema.num_classes
+    condition[:, far & (condition.sum(0) < LEAST_ROWS)] = 0.0
     return Table.of(data.tables[name][row], condition, spec, weight)
 
 

@@ -64,12 +64,13 @@ class DiTabDDPM(FeatureGenerator):
         self.report["noise"] = self._noise
         rows = self._process.learnable(table)
         if len(rows):
+            absorbing = self._noise == "absorbing"
             report = train_on_rows(
                 self._process.network,
                 rows,
                 self._process.loss,
                 self.config.batch,
-                self.config.training,
+                self.config.training if absorbing else self.config.marginal_training,
                 seed=seed,
                 tick=tick,
             )

@@ -47,6 +47,7 @@ class TableMLP(nn.Module):
         self.enter = nn.Linear(inputs, width)
         self.time = nn.Sequential(nn.Linear(NUMBER_FEATURES, width), nn.SiLU(), nn.Linear(width, width))
         self.line = nn.Embedding(lines, width)
+        nn.init.normal_(self.line.weight, std=0.1)  # classes begin alike: most of what is learned serves all of them
         self.blocks = ResidualBlocks(width, blocks, dropout)
         self.leave = zero_linear(width, outputs)
 

@@ -15,6 +15,9 @@ from dignn.config import Transform
 MOST_QUANTILES = 1000
 # Rows that are looked at in double precision together: bounds memory.
 PIECE = 1024
+# A value is a point mass of its column where so many rows and such a share of their weight have it. Less may be one
+# node's row, which a table holds once for each class around it.
+POINT_ROWS, POINT_SHARE = 8, 0.01
 
 
 class Scaling(ABC):
@@ -25,8 +28,11 @@ class Scaling(ABC):
 
     @classmethod
     @abstractmethod
-    def of(cls, rows: Tensor, weight: Tensor) -> Self:
-        """Measured on rows (n, d), of which each counts ``weight`` (n,) times."""
+    def of(cls, rows: Tensor, weight: Tensor, *, whole: bool = True) -> Self:
+        """Measured on rows (n, d), of which each counts ``weight`` (n,) times.
+
+        With ``whole``, columns that hold only whole numbers (years, yes or no) come back as whole numbers.
+        """
 
     @abstractmethod
     def encode(self, rows: Tensor, generator: torch.Generator) -> Tensor:
@@ -44,27 +50,29 @@ class Standard(Scaling):
     Args:
         mean, deviation: (d,) double.
         least, greatest: (d,) range of the data.
+        whole: (d,) bool, columns that come back as whole numbers.
     """
 
     mean: Tensor
     deviation: Tensor
     least: Tensor
     greatest: Tensor
+    whole: Tensor
 
     @classmethod
-    def of(cls, rows: Tensor, weight: Tensor) -> Self:
+    def of(cls, rows: Tensor, weight: Tensor, *, whole: bool = True) -> Self:
         share = weight.double() / weight.double().sum()
         parts = list(zip(share.split(PIECE), rows.split(PIECE), strict=True))
         mean = torch.stack([part @ some.double() for part, some in parts]).sum(0)
         variance = torch.stack([part @ (some.double() - mean).square() for part, some in parts]).sum(0)
-        return cls(mean, variance.sqrt(), rows.amin(0), rows.amax(0))
+        return cls(mean, variance.sqrt(), rows.amin(0), rows.amax(0), _whole(rows) & whole)
 
     def encode(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         return ((rows.double() - self.mean) / self.deviation).float()
 
     def decode(self, values: Tensor) -> Tensor:
-        found = (values.double() * self.deviation + self.mean).float()
-        return found.clamp(self.least, self.greatest)
+        found = (values.double() * self.deviation + self.mean).float().clamp(self.least, self.greatest)
+        return torch.where(self.whole, found.round(), found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,22 +80,37 @@ class Quantile(Scaling):
     """To normal quantiles: a value goes to its rank, and the rank to where a normal distribution has it.
 
     Equal values share an interval of ranks. They are spread over it at random and come back as the same value from any
-    place in it, so that a column with a point mass (many zeros, say) keeps it.
+    place in it, so that a column with a point mass (many zeros, say) keeps it. Nothing is made up between a point mass
+    and the value next to it.
 
     Args:
         knots: (d, K + 1) the columns' quantiles 0, 1 / K, ..., 1.
+        point: (d, K + 1) bool, knots that lie in a point mass.
+        whole: (d,) bool, columns that come back as whole numbers.
     """
 
     knots: Tensor
+    point: Tensor
+    whole: Tensor
 
     @classmethod
-    def of(cls, rows: Tensor, weight: Tensor) -> Self:
+    def of(cls, rows: Tensor, weight: Tensor, *, whole: bool = True) -> Self:
         ordered, order = rows.double().T.contiguous().sort(1)
-        weight = weight.double()[order]  # (d, n)
-        rank = (weight.cumsum(1) - weight / 2) / weight.sum(1, keepdim=True)  # in the middle of the row's own share
+        share = weight.double()[order]  # (d, n)
+        share = share / share.sum(1, keepdim=True)
+        end = share.cumsum(1)
+        rank = end - share / 2  # in the middle of the row's own share
+        first, last = torch.searchsorted(ordered, ordered), torch.searchsorted(ordered, ordered, right=True) - 1
+        held = end.gather(1, last) - (end - share).gather(1, first)
+        point = (last - first + 1 >= POINT_ROWS) & (held >= POINT_SHARE)
         asked = torch.linspace(0, 1, min(len(rows), MOST_QUANTILES) + 1, dtype=torch.float64)
         asked = asked.expand(rows.size(1), -1).contiguous()
-        return cls(_interpolate(rank, ordered, asked).float())
+        # Beside a point mass a knot takes the value of the row whose share it lies in, elsewhere one in between.
+        right = torch.searchsorted(rank, asked).clamp(1, len(rows) - 1)
+        owner = torch.searchsorted(end, asked).clamp(max=len(rows) - 1)
+        beside = point.gather(1, right - 1) | point.gather(1, right)
+        knots = torch.where(beside, ordered.gather(1, owner), _interpolate(rank, ordered, asked))
+        return cls(knots.float(), point.gather(1, owner), _whole(rows) & whole)
 
     @property
     def _ranks(self) -> Tensor:
@@ -111,10 +134,18 @@ class Quantile(Scaling):
         low, high = self.knots.gather(1, left), self.knots.gather(1, left + 1)
         found = low + ((high - low).double() * (place - left)).float()
         # Rounding must not leave the interval, nor a value that both of its ends have.
-        return torch.minimum(found, high).T.contiguous()
+        found = torch.minimum(found, high)
+        snapped = torch.where(place - left < 0.5, low, high)
+        found = torch.where(self.point.gather(1, left) | self.point.gather(1, left + 1), snapped, found)
+        return torch.where(self.whole[:, None], found.round(), found).T.contiguous()
 
 
 SCALINGS: dict[Transform, type[Scaling]] = {"standard": Standard, "quantile": Quantile}
+
+
+def _whole(rows: Tensor) -> Tensor:
+    """Columns that hold only whole numbers.  (n, d) -> (d,) bool"""
+    return torch.stack([(some == some.round()).all(0) for some in rows.split(PIECE)]).all(0)
 
 
 def _interpolate(x: Tensor, y: Tensor, asked: Tensor) -> Tensor:

@@ -41,7 +41,8 @@ class GaussianTable:
         self._varying = (rows.amin(0) < rows.amax(0)).nonzero()[:, 0]
         self._constant = rows[0].clone()
         rows = rows[:, self._varying]
-        self._scaling = self._kind.of(rows, table.weight)
+        # Discrete columns are rounded once, to the values that exist: twice would shift what lies half-way.
+        self._scaling = self._kind.of(rows, table.weight, whole=not self._rounded)
         self._levels = Levels.of(rows) if self._rounded else None
         spread = seed.child("spread").torch()
         values = torch.cat([self._scaling.encode(some, spread) for some in rows.split(PIECE)])

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from dignn.errors import DignnError
-from dignn.schema import FeatureSpec
+from dignn.schema import FeatureKind, FeatureSpec
 
 # A condition that lacks no more than this to 1 lacks nothing.
 _ROUNDING = 1e-4
@@ -56,6 +56,10 @@ class Table:
             raise DignnError(f"Feature '{column}' holds NaN or infinite values; fill or drop them before learning")
         if spec.kind.discrete and bool(((rows < 0) | (rows != rows.round())).any()):
             raise DignnError(f"Features of kind '{spec.kind.value}' must be 0, 1, 2, ...; say kind 'continuous'")
+        if spec.kind is FeatureKind.BINARY and bool((rows > 1).any()):
+            raise DignnError(f"Binary features must be 0 or 1, not {float(rows.max()):g}; say kind 'count'")
+        if bool((condition < 0).any()) or bool((condition.sum(1) > 1 + _ROUNDING).any()):
+            raise DignnError("Conditions must be shares of classes: not negative, and at most 1 in all")
         weight = torch.ones(len(rows)) if weight is None else weight.float()
         if not bool((weight > 0).all()):
             raise DignnError("Weights of feature rows must be above 0; leave out rows that do not count")
