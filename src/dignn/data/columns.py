@@ -102,12 +102,9 @@ def is_word(name: str) -> bool:
 
 @cache
 def _stop_words() -> frozenset[str]:
-    try:
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-    except ImportError:
-        raise DignnError(
-            "Leaving out stop words needs scikit-learn, which is not installed; pip install scikit-learn"
-        ) from None
+    # Imported late: it takes a second, and few uses of the library get here.
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
     return frozenset(ENGLISH_STOP_WORDS)
 
 
