@@ -50,7 +50,7 @@ def c2st(generated: sparse.csr_matrix, real: sparse.csr_matrix, *, seed: Seed) -
     fold = _folds(copies, label, rng)
     state = int(rng.integers(2**31))
     # Imported late, like all of scikit-learn here: it takes a second, and most uses of the library never get here.
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     # One thread gives the same bits everywhere, and small trees on several mostly wait for each other.
     with threadpool_limits(1):

@@ -6,12 +6,15 @@ Tables are sparse matrices (rows, columns) with every value that is not 0; dense
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import torch
 from scipy import sparse
 from scipy.stats import wasserstein_distance
 from torch import Tensor
+
+from dignn.errors import DignnError
 
 # Columns whose pairs with all others are looked at together: bounds memory.
 BLOCK = 512
@@ -21,8 +24,38 @@ CHUNK = 1024
 DENSE = 0.05
 
 
-def matrix_of(table: Tensor, chosen: np.ndarray | None = None) -> sparse.csr_matrix:
-    """Rows of a table (n, d), by default all, as a sparse matrix of double precision."""
+def table_of(table: Any) -> Tensor:
+    """Any table of numbers as a tensor that all of this can compute with: dense, on the CPU, without gradient.
+
+    Tensors (sparse ones, half precision, whole numbers, with gradient), numpy arrays, scipy's sparse matrices, and
+    whatever numpy makes an array of. Single and double precision are not copied.
+    """
+    if isinstance(table, Tensor):
+        tensor = table.detach().cpu()
+        tensor = tensor if tensor.layout is torch.strided else tensor.to_dense()
+    else:
+        try:
+            array = np.asarray(table.toarray() if sparse.issparse(table) else table)
+        except ValueError:  # lists of different lengths
+            array = np.empty(0, dtype=object)
+        if array.dtype.kind not in "biuf":
+            raise DignnError(f"A table holds no numbers ({type(table).__name__}); give a tensor or an array of numbers")
+        if array.dtype not in (np.float32, np.float64):
+            array = array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
+        tensor = torch.from_numpy(np.require(array, array.dtype.newbyteorder("="), ["C", "W"]))
+    if tensor.is_complex():
+        raise DignnError("A table holds complex numbers; give real ones")
+    if tensor.dtype in (torch.float32, torch.float64):
+        return tensor
+    return tensor.float() if tensor.element_size() < 4 else tensor.double()
+
+
+def matrix_of(table: Any, chosen: np.ndarray | None = None) -> sparse.csr_matrix:
+    """Rows of a table (n, d), by default all, as a sparse matrix of double precision; a sparse matrix stays one."""
+    if sparse.issparse(table):
+        matrix = sparse.csr_matrix(table, dtype=np.float64)
+        return matrix if chosen is None else matrix[chosen]
+    table = table_of(table)
     chosen = np.arange(len(table)) if chosen is None else chosen
     pieces = [sparse.csr_matrix((0, table.size(1)))]
     for part in torch.from_numpy(chosen).split(CHUNK):  # never a copy of a wide table

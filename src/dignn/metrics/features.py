@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -24,9 +24,10 @@ from dignn.metrics.columns import (
     kolmogorov_smirnov,
     matrix_of,
     row_density_distance,
+    table_of,
     total_variation,
 )
-from dignn.metrics.cosine import sparse_cosine
+from dignn.metrics.cosine import mean_cosine
 from dignn.metrics.nearest import memorisation
 from dignn.runtime.seeds import Seed
 from dignn.schema import FeatureKind
@@ -37,6 +38,8 @@ MOST_ROWS = 10_000
 _SEED = Seed(0)
 
 Values = dict[str, float | None]
+# And whatever else :func:`dignn.metrics.columns.table_of` takes.
+Table: TypeAlias = Tensor | np.ndarray | sparse.spmatrix
 
 
 @dataclass(frozen=True)
@@ -78,12 +81,13 @@ class FeatureRealism:
 
 
 def feature_realism(
-    generated: Tensor, train: Tensor | None, held_out: Tensor, kind: FeatureKind | str, *, seed: Seed = _SEED
+    generated: Table, train: Table | None, held_out: Table, kind: FeatureKind | str, *, seed: Seed = _SEED
 ) -> FeatureRealism:
     """Measures generated feature rows.
 
     As many generated as training rows are compared, at most 10,000, because all distances fall with the number of rows;
-    of larger tables, rows are drawn without replacement.
+    of larger tables, rows are drawn without replacement. Tables are tensors or arrays of real numbers,
+    dense or sparse.
 
     Args:
         generated: (n, d) rows that a generator made.
@@ -95,6 +99,8 @@ def feature_realism(
     Raises:
         DignnError: a table is empty, has another width, or holds what its kind does not allow.
     """
+    generated, held_out = table_of(generated), table_of(held_out)
+    train = None if train is None else table_of(train)
     kind = _check({"generated": generated, "training": train, "held-out": held_out}, kind)
     number = min(MOST_ROWS, len(generated), len(generated) if train is None else len(train))
     made = _some("generated", generated, number, kind, seed)
@@ -106,7 +112,7 @@ def feature_realism(
     distances = _Distances(kind, real, [real, known], [made])
     value, floor = distances(made, seed), distances(known[_chosen(known.shape[0], number, seed.child("floor"))], seed)
     if kind is not FeatureKind.IDENTITY:
-        value["cosine"], floor["cosine"] = sparse_cosine(made, known), sparse_cosine(real, known)
+        value["cosine"], floor["cosine"] = mean_cosine(made, known), mean_cosine(real, known)
         near = memorisation(made, known, real, kind, seed=seed.child("memorisation"))
         value["memorisation"], floor["memorisation"] = near
     return FeatureRealism(kind, value, floor, number, real.shape[0])
@@ -141,7 +147,7 @@ class _Distances:
             "column_error": (kolmogorov_smirnov if continuous else total_variation)(rows, self._real),
             "pair_error": self._pair_error(rows),
             "row_density": row_density_distance(rows, self._real) if self._zero_counts() else None,
-            "cosine": sparse_cosine(rows, self._real),
+            "cosine": mean_cosine(rows, self._real),
             "c2st": c2st(rows, self._real, seed=seed.child("c2st")),
         }
 
@@ -174,12 +180,24 @@ def _chosen(count: int, most: int, seed: Seed) -> np.ndarray:
 def _some(name: str, table: Tensor, most: int, kind: FeatureKind, seed: Seed) -> sparse.csr_matrix:
     """At most ``most`` rows of a table."""
     rows = matrix_of(table, _chosen(len(table), most, seed.child(name)))
-    if kind.discrete and not ((rows.data >= 0) & (rows.data == rows.data.round())).all():
+    wrong = _breach(rows, kind)
+    if wrong is not None:
         raise DignnError(
-            f"The {name} table holds values that are not 0, 1, 2, ..., but is said to be {kind.value}; "
-            "round them, or say continuous"
+            f"The {name} table holds {wrong}, but is said to be {kind.value}; round the values, or say another kind"
         )
     return rows
+
+
+def _breach(rows: sparse.csr_matrix, kind: FeatureKind) -> str | None:
+    """What a table holds that its kind does not allow."""
+    value = rows.data
+    if kind.discrete and not ((value >= 0) & (value == value.round())).all():
+        return "values that are not 0, 1, 2, ..."
+    if kind in (FeatureKind.BINARY, FeatureKind.IDENTITY) and not (value <= 1).all():
+        return "values that are not 0 or 1"
+    if kind is FeatureKind.IDENTITY and not (np.diff(rows.indptr) == 1).all():
+        return "rows that are not one-hot"
+    return None
 
 
 def _check(tables: Mapping[str, Tensor | None], kind: FeatureKind | str) -> FeatureKind:
@@ -190,12 +208,13 @@ def _check(tables: Mapping[str, Tensor | None], kind: FeatureKind | str) -> Feat
         )
     kind = FeatureKind(kind)
     given = {name: table for name, table in tables.items() if table is not None}
-    width = given["held-out"].size(-1)
     for name, table in given.items():
         if table.dim() != 2 or not table.numel():
             raise DignnError(
                 f"The {name} table has shape {tuple(table.shape)}; it needs rows and columns, at least one"
             )
+    width = given["held-out"].size(1)
+    for name, table in given.items():
         if table.size(1) != width:
             raise DignnError(f"The {name} table has {table.size(1)} columns, the held-out one {width}; give the same")
         # One sum instead of a test of every value: no copy of a wide table.
