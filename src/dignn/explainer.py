@@ -22,6 +22,7 @@ from dignn.gnn.adapter import Forward, GNNAdapter, ReturnType, Scores
 from dignn.guidance import ClassGuide
 from dignn.inference import infer_schema
 from dignn.metrics import measure
+from dignn.metrics.graph_features import learned_rows
 from dignn.real import RealGraphs, refuse_dropped_fields
 from dignn.runtime.files import read_json, write_json, write_text
 from dignn.runtime.progress import Progress
@@ -214,8 +215,9 @@ class Explainer(ABC):
 
     def _measure(self, valid: GraphBatch, scores: Scores, validity: Validity) -> dict[str, Any]:
         with self.run.stage("EVAL"):
-            held_out = self.real.held_out
-            return measure(valid, scores, validity.counts(), self.real.train, held_out, self.adapter.score(held_out))
+            held_out, learned = self.real.held_out, learned_rows(self.real.data, self.real.learned)
+            known = self.adapter.score(held_out)
+            return measure(valid, scores, validity.counts(), self.real.train, held_out, known, learned)
 
 
 class DiGNNExplainer(Explainer):

@@ -1,14 +1,19 @@
-"""Feature metrics of whole graphs: rows of generated graphs against those of held-out ones, type by type.
+"""Feature metrics of whole graphs: rows of generated graphs against rows that nobody learned from, type by type.
 
-A real node stands in several subgraphs, and every time counts, as it does for the model that is explained.
+A real node stands in several subgraphs, and every time counts, as it does for the model that is explained. Subgraphs
+are not all learned or all held out: only the node that a held-out subgraph starts from is sure to be held out, and most
+nodes around it were learned. So rows are told apart one by one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import torch
 from scipy import sparse
+from torch import Tensor
 
 from dignn.batch import GraphBatch
 from dignn.metrics.columns import matrix_of
@@ -16,44 +21,75 @@ from dignn.metrics.features import Values, feature_realism
 from dignn.metrics.nearest import memorisation
 from dignn.metrics.structure import spread
 from dignn.runtime.seeds import Seed
+from dignn.sampling import Adjacency
 from dignn.schema import FeatureKind
 
 GRAPH_FEATURE_METRICS = ("column_error", "pair_error", "row_density", "c2st", "memorisation")
 # Rows of a type that are compared at most.
 MOST_ROWS = 1000
-# Distinct training rows among which the nearest are sought at most, and held-out ones at least.
-MOST_KNOWN, LEAST_HELD_OUT = 4 * MOST_ROWS, 20
+# Learned rows among which the nearest are sought at most.
+MOST_KNOWN = 4 * MOST_ROWS
+# With fewer rows that were not learned, nothing can be said about them.
+LEAST_HELD_OUT = 20
+
+# By node type, (rows of its table,) whether generators learned from the row.
+Learned = Mapping[str, Tensor]
+
+
+def learned_rows(data: Adjacency, learned: np.ndarray) -> dict[str, Tensor]:
+    """Which rows of each feature table were learned from, given which nodes were.
+
+    Args:
+        data: all real nodes.
+        learned: (n,) which of them generators learned from.
+    """
+    masks = {}
+    for name, table in data.tables.items():
+        nodes = np.flatnonzero(learned & (data.node_type == data.schema.type_index(name)))
+        masks[name] = torch.zeros(len(table), dtype=torch.bool)
+        masks[name][torch.from_numpy(data.row[nodes])] = True
+    return masks
 
 
 def graph_features(
-    candidates: GraphBatch, train: GraphBatch, held_out: GraphBatch, *, most: int = MOST_ROWS
+    candidates: GraphBatch, train: GraphBatch, held_out: GraphBatch, learned: Learned, *, most: int = MOST_ROWS
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """``sound.features`` of ``metrics.json`` and its floor: mean over node types, and each under ``by_type``.
 
-    Types count that have generated features and nodes in all three sets; identity types in the column error only.
-    Subgraphs to learn from and held-out ones share some nodes at their borders: memorisation leaves rows that occur in
-    both out of both, and looks at distinct rows. It is None if fewer than 20 held-out rows are left.
+    Generated rows are compared with rows of held-out graphs that were not learned, floors are of learned rows of
+    training graphs. Where held-out graphs have fewer than 20 such rows, and for identity types, whose members are all
+    learned, all rows of held-out graphs count. Memorisation is None where all real graphs have fewer than 20 different
+    rows that were not learned.
+
+    Types count that have generated features and rows in all three sets; identity types in the column error only.
 
     Args:
         candidates: generated graphs with features.
         train: real graphs that the generators learned from.
-        held_out: real graphs that they never saw.
+        held_out: real graphs that they did not learn from; rows are those of the same tables.
+        learned: which rows they learned from.
         most: rows of each type and set that are compared at most, evenly spread.
     """
     values: dict[str, Values] = {}
     floors: dict[str, Values] = {}
     for name in candidates.schema.node_types:
         spec = candidates.schema.spec(name)
-        numbers = [_numbers(batch, name) for batch in (candidates, train, held_out)]
-        if not spec.generated or not all(len(rows) for rows in numbers):
+        made, of_train, of_held_out = (_numbers(batch, name) for batch in (candidates, train, held_out))
+        if not spec.generated or not (len(made) and len(of_train) and len(of_held_out)):
             continue
-        generated, learned, real = (
+        known = learned[name].numpy()
+        of_train = of_train[known[of_train]]
+        new = of_held_out[~known[of_held_out]]
+        of_held_out = new if len(new) >= LEAST_HELD_OUT and spec.kind is not FeatureKind.IDENTITY else of_held_out
+        if not len(of_train):
+            continue
+        generated, old, real = (
             batch.tables[name][rows[spread(len(rows), most)]]
-            for batch, rows in zip((candidates, train, held_out), numbers, strict=True)
+            for batch, rows in zip((candidates, train, held_out), (made, of_train, of_held_out), strict=True)
         )
-        found = feature_realism(generated, learned, real, spec.kind)
+        found = feature_realism(generated, old, real, spec.kind)
         assert found.floor is not None  # there are training rows
-        near = _memorisation(matrix_of(generated), train, held_out, name, most)
+        near = _memorisation(matrix_of(generated), train, held_out, known, name, most)
         for by_type, measured, share in zip((values, floors), (found.value, found.floor), near, strict=True):
             by_type[name] = {metric: measured[metric] for metric in GRAPH_FEATURE_METRICS}
             by_type[name]["memorisation"] = share
@@ -68,31 +104,29 @@ def _numbers(batch: GraphBatch, name: str) -> np.ndarray:
 
 
 def _memorisation(
-    generated: sparse.csr_matrix, train: GraphBatch, held_out: GraphBatch, name: str, most: int
+    generated: sparse.csr_matrix, train: GraphBatch, held_out: GraphBatch, known: np.ndarray, name: str, most: int
 ) -> tuple[float | None, float | None]:
-    """Against distinct rows that occur in one of the two sets only."""
+    """Learned rows against rows that were not, of all nodes in real graphs, each node once.
+
+    Of both sets of graphs: but for the nodes that they start from, which nodes stand in a graph has nothing to do with
+    which ones were learned, so that a new row is as likely to be near the one as the other. Nodes with equal rows are
+    all kept for the same reason: equal rows on both sides are a tie.
+
+    Args:
+        known: (rows of the table,) which were learned.
+    """
     kind = train.schema.spec(name).kind
     if kind is FeatureKind.IDENTITY:
         return None, None
-    known, real = (matrix_of(batch.tables[name], np.unique(_numbers(batch, name))) for batch in (train, held_out))
-    # Rows are the same if their products with a random direction are.
-    direction = Seed(0).child("memorisation", name).numpy().normal(size=known.shape[1])
-    names = [rows @ direction for rows in (known, real)]
-    both = np.intersect1d(*names)
-    known, real = (
-        _distinct(rows, code, both, limit)
-        for rows, code, limit in zip((known, real), names, (MOST_KNOWN, most), strict=True)
-    )
-    if real.shape[0] < LEAST_HELD_OUT or not known.shape[0]:
+    there = np.union1d(_numbers(train, name), _numbers(held_out, name))
+    old, new = there[known[there]], there[~known[there]]
+    if len(new) < LEAST_HELD_OUT or not len(old):
         return None, None
-    return memorisation(generated, known, real, kind, seed=Seed(0).child("memorisation"))
-
-
-def _distinct(rows: sparse.csr_matrix, names: np.ndarray, both: np.ndarray, most: int) -> sparse.csr_matrix:
-    """Rows of different names that are not among ``both``."""
-    kept = np.sort(np.unique(names, return_index=True)[1])
-    kept = kept[~np.isin(names[kept], both)]
-    return rows[kept[spread(len(kept), most)]]
+    table = train.tables[name]
+    learned, others = (
+        matrix_of(table, rows[spread(len(rows), limit)]) for rows, limit in ((old, MOST_KNOWN), (new, most))
+    )
+    return memorisation(generated, learned, others, kind, seed=Seed(0).child("memorisation"))
 
 
 def _summary(by_type: dict[str, Values]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from dignn.batch import GraphBatch
 from dignn.gnn.adapter import Scores
 from dignn.metrics.cosine import mean_cosine
-from dignn.metrics.graph_features import graph_features
+from dignn.metrics.graph_features import Learned, graph_features
 from dignn.metrics.mmd import METRICS, mmd
 from dignn.metrics.plain import plain_graphs
 from dignn.metrics.structure import novelty, spread, uniqueness
@@ -31,6 +31,7 @@ def measure(
     train: GraphBatch,
     held_out: GraphBatch,
     held_out_scores: Scores,
+    learned: Learned,
 ) -> dict[str, Any]:
     """Measures valid candidates against real graphs.
 
@@ -38,10 +39,12 @@ def measure(
         candidates, scores: the valid candidates and what the model says of them.
         validity: counts of :meth:`dignn.validity.Validity.counts`.
         train: real graphs that the generators learned from.
-        held_out, held_out_scores: real graphs that they never saw, and what the model says of those.
+        held_out, held_out_scores: real graphs that they did not learn from, and what the model says of those.
+        learned: by node type, (rows of its table,) whether generators learned from the row: held-out graphs have
+            nodes that were learned, and training graphs nodes that were not.
     """
     alike = min(len(candidates), len(held_out))
-    features, floor_features = graph_features(candidates, train, held_out)
+    features, floor_features = graph_features(candidates, train, held_out, learned)
     return {
         "paper": {
             "mmd": _class_mmd(candidates, scores, train),
