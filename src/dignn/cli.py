@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -245,19 +248,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command; a user's mistake gives one sentence and the exit code 2."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        tyro.extras.subcommand_cli_from_dict(
-            _commands(_preset(given)),
-            prog="dignn",
-            description="Explains trained graph neural networks: what does the model think a class looks like?",
-            args=given,
-        )
+        with _termination_interrupts():
+            tyro.extras.subcommand_cli_from_dict(
+                _commands(_preset(given)),
+                prog="dignn",
+                description="Explains trained graph neural networks: what does the model think a class looks like?",
+                args=given,
+            )
     except DignnError as error:
         err.print(f"dignn: {error}", style="red", markup=False, soft_wrap=True)
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         err.print("dignn: stopped; the same command goes on where it stopped", soft_wrap=True)
-        return 130
+        return 128 + (signal.SIGTERM if isinstance(error, _Terminated) else signal.SIGINT)
     return 0
+
+
+class _Terminated(KeyboardInterrupt):
+    """A request to end (SIGTERM), which takes the same way out as Ctrl-C."""
+
+
+@contextmanager
+def _termination_interrupts() -> Iterator[None]:
+    """SIGTERM raises, so that worker processes and half-written files are cleared away."""
+
+    def stop(number: int, frame: object) -> None:
+        raise _Terminated
+
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may receive signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _preset(arguments: Sequence[str]) -> str:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import errno
+import logging
 import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from dignn import cli
 from dignn.errors import DignnError
+from dignn.runtime import processes
 from dignn.runtime.processes import map_processes
 from dignn.runtime.seeds import Seed
 
@@ -61,3 +71,157 @@ def test_the_same_bits_whatever_the_number_of_processes() -> None:
 def test_one_piece_or_one_worker_needs_no_other_process(pieces: int, workers: int, here: bool) -> None:
     arguments: list[tuple[Any, ...]] = [()] * pieces
     assert ({os.getpid()} == set(map_processes(where, arguments, workers=workers))) == here
+
+
+# -- the end of processes -----------------------------------------------------------------------------
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+
+
+def die(number: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def lack_file(number: int) -> int:
+    raise FileNotFoundError(errno.ENOENT, "words", f"part-{number}")
+
+
+def sleep(seconds: float) -> int:
+    time.sleep(seconds)
+    return os.getpid()
+
+
+def children(parent: int) -> set[int]:
+    """Processes that a process has started and that still run."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, its_parent = path.read_text().rpartition(")")[2].split()[:2]
+        except (FileNotFoundError, ProcessLookupError):  # it ended while we looked
+            continue
+        if int(its_parent) == parent and state != "Z":
+            found.add(int(path.parent.name))
+    return found
+
+
+def runs(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
+    until = time.monotonic() + seconds
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.05)
+    return condition()
+
+
+# Workers say that they are at work, each by a file of its own.
+SCRIPT = """
+import os, sys, time
+from pathlib import Path
+from dignn.runtime.processes import map_processes
+
+def work(folder, number):
+    (Path(folder) / str(os.getpid())).touch()
+    time.sleep(60)
+
+if __name__ == "__main__":
+    map_processes(work, [(sys.argv[1], number) for number in range(2)], workers=2)
+"""
+
+
+@needs_proc
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_workers_end_with_their_parent(how: signal.Signals, tmp_path: Path) -> None:
+    script, folder = tmp_path / "script.py", tmp_path / "workers"
+    script.write_text(SCRIPT)
+    folder.mkdir()
+    parent = subprocess.Popen([sys.executable, str(script), str(folder)], stderr=subprocess.DEVNULL)
+    try:
+        assert wait_until(lambda: len(list(folder.iterdir())) == 2, 30)
+        started = children(parent.pid)
+        assert started >= {int(path.name) for path in folder.iterdir()}
+        parent.send_signal(how)
+        assert wait_until(lambda: parent.poll() is not None, 5)
+        assert wait_until(lambda: not any(runs(child) for child in started), 5)
+    finally:
+        parent.kill()
+        parent.wait()
+
+
+@needs_proc
+def test_no_worker_stays_when_the_work_is_done() -> None:
+    workers = set(map_processes(sleep, [(0.1,)] * 4, workers=2))
+    assert workers
+    assert not any(runs(worker) for worker in workers)
+
+
+@needs_proc
+def test_no_worker_stays_when_the_caller_gives_up() -> None:
+    def stop(number: int) -> None:
+        raise KeyboardInterrupt
+
+    before = children(os.getpid())
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        map_processes(sleep, [(0.0,), (60.0,), (60.0,)], workers=2, done=stop)
+    assert time.monotonic() - begun < 30
+    # The process that clears away what workers leave is joblib's own and stays.
+    assert wait_until(lambda: len(children(os.getpid()) - before) <= 1, 5)
+
+
+def test_a_worker_that_dies_is_told_in_one_sentence() -> None:
+    with pytest.raises(DignnError, match="ended unexpectedly, probably for lack of memory; run again"):
+        map_processes(die, [(1,), (2,)], workers=2)
+    assert map_processes(power, [(2, 3), (2, 4)], workers=2) == [8, 16]
+
+
+def test_an_error_of_the_work_is_no_failure_to_start_processes(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(FileNotFoundError, match="part-3"):
+        map_processes(lack_file, [(3,), (3,)], workers=2)
+    assert not caplog.records
+
+
+def no_semaphores(*arguments: Any, **options: Any) -> Any:
+    raise PermissionError(errno.EACCES, "no semaphores")
+
+
+@pytest.mark.parametrize("name", ["joblib.executor.MemmappingExecutor.get_memmapping_executor", "effective_n_jobs"])
+def test_where_no_process_starts_the_work_is_done_here(
+    name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    if name == "effective_n_jobs":  # joblib itself has found out that it has no semaphores
+        monkeypatch.setattr(processes, name, lambda workers: 1)
+    else:
+        monkeypatch.setattr(name, no_semaphores)
+    told: list[int] = []
+    with caplog.at_level(logging.WARNING):
+        assert set(map_processes(where, [()] * 3, workers=2, done=told.append)) == {os.getpid()}
+    assert told == [0, 1, 2]
+    assert "No processes can be started here" in caplog.text
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_the_command_line_ends_in_order_when_it_is_told_to(
+    sent: signal.Signals, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cleared: list[str] = []
+
+    def datasets() -> None:
+        """Receives a signal while it works."""
+        try:
+            os.kill(os.getpid(), sent)
+            time.sleep(20)
+        finally:
+            cleared.append("files")
+
+    monkeypatch.setattr(cli, "datasets", datasets)
+    before = signal.getsignal(signal.SIGTERM)
+    assert cli.main(["datasets"]) == code
+    assert "the same command goes on where it stopped" in capsys.readouterr().err
+    assert cleared == ["files"]
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+from dignn.errors import DignnError
 from dignn.runtime.threads import cores
 
+log = logging.getLogger(__name__)
 Result = TypeVar("Result")
+
+# Seconds between two looks of a worker at whether its parent is still there.
+WATCH_EVERY = 1.0
 
 
 def map_processes(
@@ -21,25 +35,92 @@ def map_processes(
 ) -> list[Result]:
     """``function(*arguments[i])`` for every i, in order.
 
+    The processes end with the work, and with the process that calls, however that ends. Where none can be started, the
+    work is done here.
+
     Args:
         function: a function of a module; what it takes and gives is sent from process to process.
         arguments: of each call; the longest piece of work should come first.
         workers: processes; by default one per core. With one, everything runs here.
         done: called with the number of a piece that is finished.
+
+    Raises:
+        DignnError: a process ended unexpectedly.
     """
     workers = min(len(arguments), cores() if workers is None else workers)
     results: dict[int, Result] = {}
-    if workers <= 1:
-        for number, several in enumerate(arguments):
+    if workers > 1:
+        with closing(_side_by_side(function, arguments, workers)) as found:
+            for number, result in found:
+                results[number] = result
+                done(number)
+    for number, several in enumerate(arguments):
+        if number not in results:
             results[number] = function(*several)
-            done(number)
-    else:
-        jobs = (delayed(_numbered)(number, function, several) for number, several in enumerate(arguments))
-        for number, result in Parallel(n_jobs=workers, return_as="generator_unordered")(jobs):
-            results[number] = result
             done(number)
     return [results[number] for number in range(len(arguments))]
 
 
-def _numbered(number: int, function: Callable[..., Result], arguments: tuple[Any, ...]) -> tuple[int, Result]:
-    return number, function(*arguments)
+def _side_by_side(
+    function: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], workers: int
+) -> Generator[tuple[int, Result], None, None]:
+    """Pieces as they are finished, with their numbers; not all of them where processes cannot be started."""
+    if effective_n_jobs(workers) == 1:
+        log.warning("No processes can be started here; the work is done in this one, which takes longer")
+        return
+    parent = os.getpid()
+    jobs = (delayed(_numbered)(parent, number, function, several) for number, several in enumerate(arguments))
+    finished, failed = False, None
+    try:
+        # Workers watch their parent, so no other kind of joblib's backends may take the place of this one.
+        with closing(Parallel(n_jobs=workers, backend="loky", return_as="generator_unordered")(jobs)) as found:
+            for number, result in found:
+                if isinstance(result, _Failed):
+                    failed = result.error
+                    break
+                yield number, result
+            else:
+                finished = True
+    except TerminatedWorkerError as error:
+        raise DignnError(
+            "A process that learned features ended unexpectedly, probably for lack of memory; "
+            "run again with fewer columns or on one core"
+        ) from error
+    except OSError as error:
+        log.warning("No processes can be started here (%s); the work is done in this one, which takes longer", error)
+    finally:
+        # Idle workers would keep hundreds of megabytes for minutes, and those of work that is given up would go on.
+        with suppress(OSError):  # where none could be started
+            get_reusable_executor(reuse=True, kill_workers=not finished).shutdown(wait=True, kill_workers=not finished)
+    if failed is not None:
+        raise failed
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """An error of the operating system that the work itself met, unlike one met in starting processes."""
+
+    error: OSError
+
+
+def _numbered(
+    parent: int, number: int, function: Callable[..., Result], arguments: tuple[Any, ...]
+) -> tuple[int, Result | _Failed]:
+    if os.getpid() != parent:  # joblib may choose to run everything in the process that calls
+        _end_with(parent)
+    try:
+        return number, function(*arguments)
+    except OSError as error:
+        return number, _Failed(error)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """Ends this process, whatever it is doing, soon after its parent has ended."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH_EVERY)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="end with the parent", daemon=True).start()
