@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.nn.functional import cosine_similarity
 
+from dignn.metrics.columns import matrix_of
 from dignn.metrics.cosine import mean_cosine
 
 
@@ -15,6 +16,7 @@ def test_equals_the_mean_over_all_pairs() -> None:
     one[2] = 0  # a zero row gives 0
     pairs = [float(cosine_similarity(a.double(), b.double(), dim=0)) for a in one for b in other]
     assert mean_cosine(one, other) == pytest.approx(sum(pairs) / len(pairs))
+    assert mean_cosine(matrix_of(one), matrix_of(other)) == mean_cosine(one, other)
 
 
 def test_an_empty_table_has_no_cosine() -> None:

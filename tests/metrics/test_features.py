@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import warnings
+from collections.abc import Callable
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from scipy import sparse
 from scipy.stats import ks_2samp, wasserstein_distance
 from torch import Tensor
 
@@ -215,6 +219,42 @@ def test_json() -> None:
     assert set(written["value"]) == set(written["floor"]) == set(FEATURE_METRICS)
 
 
+# -- tables of all sorts ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda rows: rows.half(),
+        lambda rows: rows.bfloat16(),
+        lambda rows: rows.to(torch.uint8),
+        lambda rows: rows.long(),
+        lambda rows: rows.double().requires_grad_(),
+        lambda rows: rows.to_sparse(),
+        lambda rows: rows.half().to_sparse_csr(),
+        lambda rows: rows.numpy()[::-1][::-1],
+        lambda rows: rows.numpy().astype(">f8"),
+        lambda rows: rows.numpy().astype(np.int16),
+        lambda rows: rows.numpy().astype(np.float16),
+        lambda rows: sparse.csr_matrix(rows.numpy()),
+        lambda rows: rows.tolist(),
+    ],
+)
+def test_tables_of_any_class_give_the_same(given: Callable[[Tensor], Any]) -> None:
+    tables = [table(FeatureKind.COUNT, 40, 5, seed) for seed in range(3)]
+    assert feature_realism(*map(given, tables), "count") == feature_realism(*tables, "count")
+
+
+def test_what_is_given_stays_as_it_is() -> None:
+    rows = table(FeatureKind.BINARY, 30, 4, 0).numpy()
+    rows.flags.writeable = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of memory that torch could write to
+        feature_realism(rows, None, rows, "binary")
+    large = torch.full((30, 4), 60000.0).half()  # its sum is no number of half precision
+    assert feature_realism(large, None, large, "continuous").value["column_error"] == 0
+
+
 # -- small and bad tables -----------------------------------------------------------------------------
 
 
@@ -262,11 +302,24 @@ def test_all_rows_zero() -> None:
         (torch.tensor([[torch.inf, -torch.inf]]), "continuous", "not finite"),
         (torch.tensor([[0.5, 1.0]]), "binary", "generated table holds values that are not 0, 1, 2"),
         (torch.tensor([[-1.0, 1.0]]), "count", "not 0, 1, 2"),
+        (torch.tensor([[2.0, 1.0]]), "binary", "generated table holds values that are not 0 or 1"),
+        (torch.tensor([[2.0, 0.0]]), "identity", "values that are not 0 or 1"),
+        (torch.tensor([[1.0, 1.0]]), "identity", "rows that are not one-hot"),
+        (torch.tensor([[0.0, 1.0], [0.0, 0.0]]), "identity", "rows that are not one-hot"),
+        (torch.tensor(1.0), "binary", "generated table has shape ()"),
+        (torch.ones(2, 2, dtype=torch.complex64), "continuous", "complex numbers"),
+        (np.array([["a", "b"]]), "binary", "holds no numbers"),
+        ([[1, 0], [1]], "binary", "holds no numbers (list)"),
         (torch.ones(2, 2), "none", "kind 'none' cannot be compared"),
         (torch.ones(2, 2), "colour", "kind 'colour' cannot be compared"),
     ],
 )
-def test_bad_tables_are_named(generated: Tensor, kind: str, message: str) -> None:
+def test_bad_tables_are_named(generated: Any, kind: str, message: str) -> None:
     with pytest.raises(DignnError) as caught:
         feature_realism(generated, None, torch.eye(2), kind)
     assert message in str(caught.value)
+
+
+def test_a_bad_held_out_table_is_named() -> None:
+    with pytest.raises(DignnError, match=r"held-out table has shape \(\)"):
+        feature_realism(torch.eye(2), None, torch.tensor(1.0), "binary")

@@ -7,14 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from scipy.spatial.distance import cdist
 from torch import Tensor
+from torch_geometric.data import Data
 
 from dignn.batch import GraphBatch
+from dignn.config import PRESETS
+from dignn.data import load
 from dignn.gnn.adapter import Scores
+from dignn.inference import infer_schema
 from dignn.metrics import feature_realism, measure
-from dignn.metrics.columns import matrix_of
-from dignn.metrics.graph_features import GRAPH_FEATURE_METRICS, graph_features
-from dignn.metrics.nearest import memorisation
+from dignn.metrics.graph_features import GRAPH_FEATURE_METRICS, LEAST_HELD_OUT, graph_features, learned_rows
+from dignn.real import RealGraphs
 from dignn.runtime.seeds import Seed
 from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
 from strategies import random_batch, random_rows
@@ -32,46 +36,204 @@ SCHEMA = Schema(
     target="author",
 )
 WITH_ROWS = ("author", "paper", "place")
+ROWS = 300  # of each table
 
 
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dignn.metrics.c2st.TREES", 5)
+    monkeypatch.setattr("dignn.metrics.c2st.TREES", 2)
 
 
-def graphs(
-    count: int, seed: int, tables: dict[str, Tensor] | None = None, first: int = 0, end: int = 300
-) -> GraphBatch:
-    """Graphs whose nodes take rows from ``first`` to ``end`` of their tables."""
+def graphs(count: int, seed: int, tables: dict[str, Tensor] | None = None) -> GraphBatch:
+    """Graphs whose nodes take any rows of their tables."""
     rng = np.random.default_rng(seed)
-    tables = tables or {name: random_rows(SCHEMA.spec(name), 300, rng) for name in WITH_ROWS}
+    tables = tables or {name: random_rows(SCHEMA.spec(name), ROWS, rng) for name in WITH_ROWS}
     batch = random_batch(SCHEMA, [6] * count, rng)
-    row = torch.from_numpy(rng.integers(first, end, batch.row.shape))
+    row = torch.from_numpy(rng.integers(ROWS, size=batch.row.shape))
     return replace(batch, row=torch.where(batch.mask, row, -1), tables=tables).check()
+
+
+def with_rows(batch: GraphBatch, name: str, rows: Tensor) -> GraphBatch:
+    """The same graphs; nodes of a type take these rows of its table, over and over."""
+    here = batch.node_type == SCHEMA.type_index(name)
+    row = batch.row.clone()
+    row[here] = rows[torch.arange(int(here.sum())) % len(rows)]
+    return replace(batch, row=row)
+
+
+def rows_in(batch: GraphBatch, name: str) -> Tensor:
+    return batch.row[batch.node_type == SCHEMA.type_index(name)]
 
 
 @pytest.fixture(scope="module")
 def three() -> tuple[GraphBatch, GraphBatch, GraphBatch]:
-    """Candidates, and training and held-out graphs that share rows 100 to 199."""
-    train = graphs(80, 0, end=200)
-    return graphs(60, 1), train, graphs(50, 2, train.tables, first=100)
+    """Candidates, training and held-out graphs; as in real data, both sets of real graphs have rows of both sorts."""
+    train = graphs(80, 0)
+    return graphs(60, 1), train, graphs(120, 2, train.tables)
 
 
-def test_rows_are_those_of_the_nodes(three: tuple[GraphBatch, ...]) -> None:
+@pytest.fixture(scope="module")
+def learned() -> dict[str, Tensor]:
+    """Four rows of five, at random; of places all."""
+    masks = {name: torch.rand(ROWS, generator=Seed(0).child(name).torch()) < 0.8 for name in WITH_ROWS}
+    return {**masks, "place": torch.ones(ROWS, dtype=torch.bool)}
+
+
+# -- which rows are compared --------------------------------------------------------------------------
+
+
+def test_rows_of_the_nodes_that_were_learned_and_of_those_that_were_not(
+    three: tuple[GraphBatch, ...], learned: dict[str, Tensor]
+) -> None:
     candidates, train, held_out = three
-    value, floor = graph_features(candidates, train, held_out)
+    value, floor = graph_features(*three, learned)
     assert set(value["by_type"]) == set(floor["by_type"]) == set(WITH_ROWS)
     for name in WITH_ROWS:
-        rows = [batch.features(name) for batch in (candidates, train, held_out)]
-        expected = feature_realism(*rows, SCHEMA.spec(name).kind)
+        table = train.tables[name]
+        old = [row for row in rows_in(train, name).tolist() if learned[name][row]]
+        new = [row for row in rows_in(held_out, name).tolist() if name == "place" or not learned[name][row]]
+        assert len(new) >= LEAST_HELD_OUT
+        expected = feature_realism(candidates.features(name), table[old], table[new], SCHEMA.spec(name).kind)
         assert expected.floor is not None
         for metric in set(GRAPH_FEATURE_METRICS) - {"memorisation"}:
             assert value["by_type"][name][metric] == expected.value[metric]
             assert floor["by_type"][name][metric] == expected.floor[metric]
 
 
-def test_means_over_the_types_that_have_a_value(three: tuple[GraphBatch, ...]) -> None:
-    for found in graph_features(*three):
+def test_learned_rows_in_held_out_graphs_are_not_held_out(
+    three: tuple[GraphBatch, ...], learned: dict[str, Tensor]
+) -> None:
+    """Most rows in held-out graphs were learned, and here they are quite different from those that were not."""
+    _, train, held_out = three
+    papers = train.tables["paper"] + 10 * learned["paper"][:, None]
+    train, held_out = (replace(batch, tables={**batch.tables, "paper": papers}) for batch in (train, held_out))
+    rows = rows_in(held_out, "paper")
+    assert learned["paper"][rows].float().mean() > 0.7
+    new = rows[~learned["paper"][rows]]
+    value, floor = graph_features(with_rows(held_out, "paper", new), train, held_out, learned)
+    assert value["by_type"]["paper"]["column_error"] < 0.2
+    assert floor["by_type"]["paper"]["column_error"] == pytest.approx(1)
+    assert value["by_type"]["paper"]["memorisation"] == 0
+
+
+def test_all_rows_of_held_out_graphs_where_few_were_not_learned(
+    three: tuple[GraphBatch, ...], learned: dict[str, Tensor]
+) -> None:
+    candidates, train, held_out = three
+    rows = rows_in(held_out, "author")
+    for left in (LEAST_HELD_OUT - 1, LEAST_HELD_OUT):
+        number, mask = rows.unique(), torch.ones(ROWS, dtype=torch.bool)
+        times = torch.bincount(rows, minlength=ROWS)[number]
+        mask[number[times == 1][:left]] = False
+        compared = rows if left < LEAST_HELD_OUT else rows[~mask[rows]]
+        value, _ = graph_features(candidates, train, held_out, {**learned, "author": mask})
+        expected = feature_realism(candidates.features("author"), None, train.tables["author"][compared], "binary")
+        assert value["by_type"]["author"]["row_density"] == pytest.approx(expected.value["row_density"])
+
+
+def test_at_most_so_many_rows(three: tuple[GraphBatch, ...], learned: dict[str, Tensor]) -> None:
+    few, all_rows = (graph_features(*three, learned, most=most)[1]["by_type"]["author"] for most in (10, 1000))
+    # fewer rows, more noise
+    assert few["column_error"] > 1.3 * all_rows["column_error"]
+
+
+def test_types_without_rows(three: tuple[GraphBatch, ...], learned: dict[str, Tensor]) -> None:
+    candidates, train, held_out = three
+    without = replace(candidates, tables={"author": candidates.tables["author"]})
+    value, floor = graph_features(without, train, held_out, learned)
+    assert set(value["by_type"]) == set(floor["by_type"]) == {"author"}
+    nothing = {**dict.fromkeys(GRAPH_FEATURE_METRICS), "by_type": None}
+    assert graph_features(candidates[:0], train, held_out, learned) == (nothing, nothing)
+    nobody = {**learned, "paper": torch.zeros(ROWS, dtype=torch.bool)}
+    assert "paper" not in graph_features(*three, nobody)[0]["by_type"]
+
+
+# -- memorisation -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["author", "paper"])
+def test_a_bootstrap_remembers_and_rows_that_were_not_learned_do_not(
+    three: tuple[GraphBatch, ...], learned: dict[str, Tensor], name: str
+) -> None:
+    _, train, held_out = three
+    there = torch.cat([rows_in(train, name), rows_in(held_out, name)]).unique()
+    old, new = there[learned[name][there]], there[~learned[name][there]]
+    shares = {}
+    for sort, rows in (("bootstrap", old), ("held out", new)):
+        value, floor = graph_features(with_rows(train, name, rows), train, held_out, learned)
+        shares[sort] = value["by_type"][name]["memorisation"]
+        shares["floor"] = floor["by_type"][name]["memorisation"]
+    fresh = graph_features(graphs(400, 9), train, held_out, learned, most=4000)[0]
+    assert shares["floor"] == pytest.approx(0.5, abs=0.07)
+    assert fresh["by_type"][name]["memorisation"] == pytest.approx(0.5, abs=0.07)
+    # copies are looked for in so many of the learned rows at a time
+    assert shares["bootstrap"] == pytest.approx(0.5 + len(new) / len(old) / 2, abs=0.06)
+    assert shares["bootstrap"] > max(shares["floor"], fresh["by_type"][name]["memorisation"]) + 0.05
+    assert shares["held out"] < 0.1
+
+
+def test_memorisation_by_hand() -> None:
+    """As many learned rows as others, each used by one node: the metric is that of the plain tables."""
+    batch = graphs(40, 0)
+    number = int((batch.node_type == SCHEMA.type_index("paper")).sum()) // 2 * 2
+    train, held_out = (with_rows(batch, "paper", torch.arange(start, number, 2)) for start in (0, 1))
+    masks = {name: torch.arange(ROWS) % 2 == 0 for name in WITH_ROWS}
+    made = graphs(60, 3)
+    value, floor = graph_features(made, train, held_out, masks)
+    papers = batch.tables["paper"][:number].double().numpy()
+    unit = papers[::2].std(0)
+    near, far = (cdist(made.features("paper").numpy() / unit, papers[start::2] / unit).min(1) for start in (0, 1))
+    assert value["by_type"]["paper"]["memorisation"] == pytest.approx((near < far).mean())
+    assert floor["by_type"]["paper"]["memorisation"] is None
+
+
+def test_too_few_rows_to_tell_what_is_remembered(three: tuple[GraphBatch, ...], learned: dict[str, Tensor]) -> None:
+    for left, known in ((LEAST_HELD_OUT - 1, False), (LEAST_HELD_OUT, True)):
+        mask = torch.ones(ROWS, dtype=torch.bool)
+        mask[rows_in(three[1], "paper").unique()[:left]] = False
+        value, _ = graph_features(*three, {**learned, "paper": mask})
+        assert (value["by_type"]["paper"]["memorisation"] is not None) == known
+
+
+# -- which rows were learned --------------------------------------------------------------------------
+
+
+def test_learned_rows_of_divided_nodes() -> None:
+    planted = load("planted")
+    real = RealGraphs(planted.data, planted.schema, PRESETS["smoke"], Seed(0))
+    masks = learned_rows(real.data, real.learned)
+    assert set(masks) == set(real.data.tables)
+    for node, is_learned in enumerate(real.learned):
+        name = planted.schema.node_types[real.data.node_type[node]]
+        if name in masks:
+            assert bool(masks[name][real.data.row[node]]) == is_learned
+    assert all(0.75 < mask.float().mean() < 0.85 for mask in masks.values() if len(mask) > 20)
+
+
+def test_learned_rows_of_divided_graphs() -> None:
+    generator = Seed(0).torch()
+    chain = torch.tensor([[0, 1, 2], [1, 2, 3]])
+    data = [
+        Data(
+            x=torch.rand(4, 2, generator=generator),
+            edge_index=torch.cat([chain, chain.flip(0)], 1),
+            y=torch.tensor([n % 2]),
+        )
+        for n in range(20)
+    ]
+    real = RealGraphs(data, infer_schema(data, None), PRESETS["smoke"], Seed(0))
+    real.sample()
+    ((name, mask),) = learned_rows(real.data, real.learned).items()
+    assert mask[real.train.row[real.train.mask]].all()
+    assert not mask[real.held_out.row[real.held_out.mask]].any()
+    assert torch.equal(real.train.tables[name], real.data.tables[name])  # the masks are of these rows
+
+
+# -- summaries ----------------------------------------------------------------------------------------
+
+
+def test_means_over_the_types_that_have_a_value(three: tuple[GraphBatch, ...], learned: dict[str, Tensor]) -> None:
+    for found in graph_features(*three, learned):
         types = found["by_type"]
         assert [metric for metric, value in types["place"].items() if value is not None] == ["column_error"]
         for metric in GRAPH_FEATURE_METRICS:
@@ -79,58 +241,7 @@ def test_means_over_the_types_that_have_a_value(three: tuple[GraphBatch, ...]) -
             assert found[metric] == pytest.approx(np.mean(known))
 
 
-def test_shared_rows_are_left_out_of_memorisation(three: tuple[GraphBatch, ...]) -> None:
-    _, train, held_out = three
-    code = SCHEMA.type_index("paper")
-    used = [set(batch.row[batch.node_type == code].tolist()) for batch in (train, held_out)]
-    assert used[0] & used[1]
-    # candidates that copy what only training graphs have are nearer to those; copies of what is shared are not
-    for rows, low, high in ((sorted(used[0] - used[1]), 0.6, 1.0), (sorted(used[0] & used[1]), 0.3, 0.7)):
-        batch = graphs(60, 5, train.tables)
-        row = batch.row.clone()
-        here = batch.node_type == code
-        row[here] = torch.tensor(rows)[torch.arange(int(here.sum())) % len(rows)]
-        value, _ = graph_features(replace(batch, row=row), train, held_out)
-        assert low <= value["by_type"]["paper"]["memorisation"] <= high
-    # the same real rows in tables of their own, as a file holds them
-    copied = replace(held_out, tables={name: rows.clone() for name, rows in held_out.tables.items()})
-    assert graph_features(train, train, copied) == graph_features(train, train, held_out)
-
-
-def test_memorisation_by_hand() -> None:
-    """Every row in one set only and used once: the metric is that of the plain tables."""
-    train = graphs(40, 0)
-    code = SCHEMA.type_index("paper")
-    here = train.node_type == code
-    count = int(here.sum())
-    row = train.row.clone()
-    row[here] = torch.arange(count)
-    train = replace(train, row=row)
-    others = torch.randn(count, 3, generator=Seed(3).torch())
-    held_out = replace(train, tables={**train.tables, "paper": others})
-    value, floor = graph_features(train, train, held_out)
-    tables = [matrix_of(rows) for rows in (train.features("paper"), train.features("paper"), others)]
-    expected = memorisation(*tables, FeatureKind.CONTINUOUS, seed=Seed(0))
-    assert value["by_type"]["paper"]["memorisation"] == expected[0] == 1.0
-    assert floor["by_type"]["paper"]["memorisation"] is None
-
-
-def test_at_most_so_many_rows(three: tuple[GraphBatch, ...]) -> None:
-    few, all_rows = graph_features(*three, most=30)[1], graph_features(*three)[1]
-    # fewer rows, more noise
-    assert few["by_type"]["author"]["column_error"] > 1.3 * all_rows["by_type"]["author"]["column_error"]
-
-
-def test_types_without_rows(three: tuple[GraphBatch, ...]) -> None:
-    candidates, train, held_out = three
-    without = replace(candidates, tables={"author": candidates.tables["author"]})
-    value, floor = graph_features(without, train, held_out)
-    assert set(value["by_type"]) == set(floor["by_type"]) == {"author"}
-    nothing = {**dict.fromkeys(GRAPH_FEATURE_METRICS), "by_type": None}
-    assert graph_features(candidates[:0], train, held_out) == (nothing, nothing)
-
-
-def test_metrics_json_has_them(three: tuple[GraphBatch, ...]) -> None:
+def test_metrics_json_has_them(three: tuple[GraphBatch, ...], learned: dict[str, Tensor]) -> None:
     def scores(batch: GraphBatch) -> Scores:
         graph, node = batch.target_mask.nonzero(as_tuple=True)
         logits = torch.zeros(len(graph), 2)
@@ -138,5 +249,5 @@ def test_metrics_json_has_them(three: tuple[GraphBatch, ...]) -> None:
 
     candidates, train, held_out = three
     counts = {"valid": len(candidates), "generated": len(candidates)}
-    found = measure(candidates, scores(candidates), counts, train, held_out, scores(held_out))
-    assert (found["sound"]["features"], found["floor"]["sound"]["features"]) == graph_features(*three)
+    found = measure(candidates, scores(candidates), counts, train, held_out, scores(held_out), learned)
+    assert (found["sound"]["features"], found["floor"]["sound"]["features"]) == graph_features(*three, learned)
