@@ -1,4 +1,7 @@
-"""Work side by side gives what it gives one after another."""
+"""Work side by side gives what it gives one after another, and its processes end.
+
+Workers import this module, so what takes long to import is imported where it is used.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +17,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
-from dignn import cli
 from dignn.errors import DignnError
 from dignn.runtime import processes
 from dignn.runtime.processes import map_processes
-from dignn.runtime.seeds import Seed
 
 
 def power(base: int, exponent: int) -> int:
     return base**exponent
 
 
-def noise(seed: Seed) -> torch.Tensor:
-    return torch.randn(5, generator=seed.torch())
+def noise(seed: int) -> list[float]:
+    import torch
+
+    from dignn.runtime.seeds import Seed
+
+    drawn: list[float] = torch.randn(5, generator=Seed(seed).torch()).tolist()
+    return drawn
 
 
 def where() -> int:
@@ -62,9 +67,8 @@ def test_errors_keep_their_words(workers: int) -> None:
 
 
 def test_the_same_bits_whatever_the_number_of_processes() -> None:
-    seeds = [(Seed(number),) for number in range(4)]
-    for one, other in zip(map_processes(noise, seeds, workers=1), map_processes(noise, seeds, workers=2), strict=True):
-        assert torch.equal(one, other)
+    seeds = [(number,) for number in range(4)]
+    assert map_processes(noise, seeds, workers=1) == map_processes(noise, seeds, workers=2)
 
 
 @pytest.mark.parametrize(("pieces", "workers", "here"), [(3, 1, True), (1, 4, True), (3, 2, False)])
@@ -135,7 +139,7 @@ if __name__ == "__main__":
 
 
 @needs_proc
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_workers_end_with_their_parent(how: signal.Signals, tmp_path: Path) -> None:
     script, folder = tmp_path / "script.py", tmp_path / "workers"
     script.write_text(SCRIPT)
@@ -209,6 +213,8 @@ def test_where_no_process_starts_the_work_is_done_here(
 def test_the_command_line_ends_in_order_when_it_is_told_to(
     sent: signal.Signals, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    from dignn import cli
+
     cleared: list[str] = []
 
     def datasets() -> None:

@@ -17,7 +17,6 @@ from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from dignn.errors import DignnError
-from dignn.runtime.threads import cores
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -47,6 +46,8 @@ def map_processes(
     Raises:
         DignnError: a process ended unexpectedly.
     """
+    from dignn.runtime.threads import cores  # loads torch, which a worker loads only if its work needs it
+
     workers = min(len(arguments), cores() if workers is None else workers)
     results: dict[int, Result] = {}
     if workers > 1:
