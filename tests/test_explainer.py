@@ -20,7 +20,9 @@ from dignn.features import FeatureBank
 from dignn.structure import NodeGrowth
 from tiny_models import TinyGCN, TinyHetero
 
-SMALL = replace(PRESETS["smoke"], sizes=(8, 9), subgraphs_per_size=10, candidates=24, top_k=2)
+SMALL = replace(PRESETS["smoke"], sizes=(8, 9), subgraphs_per_size=10, candidates=24, top_k=2, features="bootstrap")
+# Features are learned, from enough subgraphs for that.
+LEARNING = replace(SMALL, subgraphs_per_size=60, features=PRESETS["smoke"].features)
 FILES = {
     "config.json",
     "schema.json",
@@ -34,6 +36,12 @@ FILES = {
     "explanations.safetensors",
     "report.html",
 }
+
+
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The classifier has tests of its own."""
+    monkeypatch.setattr("dignn.metrics.c2st.TREES", 3)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +116,7 @@ def test_same_seed_same_bytes_whatever_the_threads(planted: Dataset, tmp_path: P
     try:
         for name, threads in (("one", 1), ("two", 2)):
             torch.set_num_threads(threads)
-            explainer(planted, folder=tmp_path / name).fit().explain()
+            explainer(planted, config=LEARNING, folder=tmp_path / name).fit().explain()
             assert torch.get_num_threads() == threads
     finally:
         torch.set_num_threads(before)
@@ -155,8 +163,7 @@ def test_a_second_start_makes_what_is_missing_and_gives_the_same_bytes(
 def test_a_run_that_was_killed_does_not_learn_again_what_it_had_learned(
     planted: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learned: str
 ) -> None:
-    config = replace(SMALL, subgraphs_per_size=60)  # enough for features to be learned, not repeated
-    explainer(planted, config=config, folder=tmp_path).fit().explain()
+    explainer(planted, config=LEARNING, folder=tmp_path).fit().explain()
     before = digests(tmp_path)
     (tmp_path / "candidates.safetensors").unlink()
     (tmp_path / "generation.json").unlink()
@@ -169,13 +176,12 @@ def test_a_run_that_was_killed_does_not_learn_again_what_it_had_learned(
         (tmp_path / "features.safetensors").unlink()
     else:
         monkeypatch.setattr(FeatureBank, "fit", refuse)
-    explainer(planted, config=config, folder=tmp_path).fit().explain()
+    explainer(planted, config=LEARNING, folder=tmp_path).fit().explain()
     assert digests(tmp_path) == before
 
 
 def test_loss_curves_and_counts_are_kept_for_the_report(planted: Dataset, tmp_path: Path) -> None:
-    config = replace(SMALL, subgraphs_per_size=60)
-    made = explainer(planted, config=config, folder=tmp_path).fit().explain().about["generation"]
+    made = explainer(planted, config=LEARNING, folder=tmp_path).fit().explain().about["generation"]
     assert made["structure"]["training"]["all sizes"]["curves"]["train"]
     assert made["structure"]["sampling"]["graphs"] == 24
     assert {name: about["generator"] for name, about in made["features"].items()} == {
@@ -184,7 +190,7 @@ def test_loss_curves_and_counts_are_kept_for_the_report(planted: Dataset, tmp_pa
         "term": "tabddpm",
     }
     assert made["features"]["author"]["training"]["curves"]["train"]
-    again = explainer(planted, config=config, folder=tmp_path).fit().explain()
+    again = explainer(planted, config=LEARNING, folder=tmp_path).fit().explain()
     assert again.about["generation"] == made
 
 
@@ -240,7 +246,7 @@ def test_files_that_were_damaged_are_named(planted: Dataset, tmp_path: Path, nam
 
 
 def test_generated_target_nodes_carry_features_of_their_class(planted: Dataset) -> None:
-    candidates = explainer(planted, config=replace(SMALL, features="bootstrap")).fit()._candidates
+    candidates = explainer(planted).fit()._candidates
     real, labels = planted.data["author"].x, planted.data["author"].y
     rows = candidates.features("author")
     for row, label in zip(rows, candidates.label[candidates.target_mask], strict=True):
