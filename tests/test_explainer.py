@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,10 +40,12 @@ FILES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def few_trees() -> Iterator[None]:
     """The classifier has tests of its own."""
-    monkeypatch.setattr("dignn.metrics.c2st.TREES", 3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dignn.metrics.c2st.TREES", 3)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +56,31 @@ def planted() -> Dataset:
 def explainer(dataset: Dataset, **options: object) -> DiGNNExplainer:
     named = {"schema": dataset.schema, "config": SMALL, "seed": 0} | options
     return DiGNNExplainer(TinyHetero(dataset.schema), dataset.data, **named)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def runs(planted: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders of two finished runs, both on one thread: ``small`` and ``learning``."""
+    folder, before = tmp_path_factory.mktemp("runs"), torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        for name, config in (("small", SMALL), ("learning", LEARNING)):
+            explainer(planted, config=config, folder=folder / name).fit().explain()
+    finally:
+        torch.set_num_threads(before)
+    return folder
+
+
+@pytest.fixture
+def finished(runs: Path, tmp_path: Path) -> Path:
+    """A folder of its own with a finished run of ``SMALL``."""
+    return Path(shutil.copytree(runs / "small", tmp_path / "finished"))
+
+
+@pytest.fixture
+def finished_learning(runs: Path, tmp_path: Path) -> Path:
+    """The same of ``LEARNING``."""
+    return Path(shutil.copytree(runs / "learning", tmp_path / "finished-learning"))
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -73,9 +102,9 @@ def test_three_lines_of_python_give_explanations_of_every_class(planted: Dataset
     assert explanations.report(tmp_path / "report.html").exists()
 
 
-def test_an_explanation_scores_what_it_says(planted: Dataset) -> None:
+def test_an_explanation_scores_what_it_says(planted: Dataset, finished: Path) -> None:
     model = TinyHetero(planted.schema)
-    for several in explainer(planted).fit().explain().values():
+    for several in Explanations.load(finished).values():
         best = several[0]
         data = best.to_hetero_data()
         position = best.graph.target_mask[0].nonzero()[:, 0].tolist().index(best.node)
@@ -83,8 +112,8 @@ def test_an_explanation_scores_what_it_says(planted: Dataset) -> None:
         assert probability.tolist() == pytest.approx(list(best.probability), abs=1e-5)
 
 
-def test_no_candidate_beats_the_first_explanation(planted: Dataset) -> None:
-    made = explainer(planted)
+def test_no_candidate_beats_the_first_explanation(planted: Dataset, finished: Path) -> None:
+    made = explainer(planted, folder=finished)
     explanations = made.fit().explain()
     assert made._candidates is not None
     highest = made.adapter.score(made._candidates).probability.max(0).values
@@ -111,16 +140,15 @@ def test_a_run_folder_holds_what_others_rely_on(planted: Dataset, tmp_path: Path
     assert json.loads((tmp_path / "config.json").read_text())["seed"] == 0
 
 
-def test_same_seed_same_bytes_whatever_the_threads(planted: Dataset, tmp_path: Path) -> None:
+def test_same_seed_same_bytes_whatever_the_threads(planted: Dataset, runs: Path, tmp_path: Path) -> None:
     before = torch.get_num_threads()
     try:
-        for name, threads in (("one", 1), ("two", 2)):
-            torch.set_num_threads(threads)
-            explainer(planted, config=LEARNING, folder=tmp_path / name).fit().explain()
-            assert torch.get_num_threads() == threads
+        torch.set_num_threads(2)
+        explainer(planted, config=LEARNING, folder=tmp_path).fit().explain()
+        assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
-    assert digests(tmp_path / "one") == digests(tmp_path / "two")
+    assert digests(tmp_path) == digests(runs / "learning")
 
 
 def test_another_seed_gives_other_candidates(planted: Dataset) -> None:
@@ -148,40 +176,38 @@ def test_the_global_random_state_is_left_alone(planted: Dataset) -> None:
     ],
 )
 def test_a_second_start_makes_what_is_missing_and_gives_the_same_bytes(
-    planted: Dataset, tmp_path: Path, lost: tuple[str, ...]
+    planted: Dataset, finished: Path, lost: tuple[str, ...]
 ) -> None:
-    explainer(planted, folder=tmp_path).fit().explain()
-    before = digests(tmp_path)
+    before = digests(finished)
     for name in lost:
-        (tmp_path / name).unlink()
-    explainer(planted, folder=tmp_path).fit().explain()
-    assert digests(tmp_path) == before
-    assert {path.name for path in tmp_path.iterdir()} == FILES
+        (finished / name).unlink()
+    explainer(planted, folder=finished).fit().explain()
+    assert digests(finished) == before
+    assert {path.name for path in finished.iterdir()} == FILES
 
 
 @pytest.mark.parametrize("learned", ["structure", "structure and features"])
 def test_a_run_that_was_killed_does_not_learn_again_what_it_had_learned(
-    planted: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learned: str
+    planted: Dataset, finished_learning: Path, monkeypatch: pytest.MonkeyPatch, learned: str
 ) -> None:
-    explainer(planted, config=LEARNING, folder=tmp_path).fit().explain()
-    before = digests(tmp_path)
-    (tmp_path / "candidates.safetensors").unlink()
-    (tmp_path / "generation.json").unlink()
+    before = digests(finished_learning)
+    (finished_learning / "candidates.safetensors").unlink()
+    (finished_learning / "generation.json").unlink()
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("what was learned is in the folder")
 
     monkeypatch.setattr(NodeGrowth, "_fit", refuse)
     if learned == "structure":
-        (tmp_path / "features.safetensors").unlink()
+        (finished_learning / "features.safetensors").unlink()
     else:
         monkeypatch.setattr(FeatureBank, "fit", refuse)
-    explainer(planted, config=LEARNING, folder=tmp_path).fit().explain()
-    assert digests(tmp_path) == before
+    explainer(planted, config=LEARNING, folder=finished_learning).fit().explain()
+    assert digests(finished_learning) == before
 
 
-def test_loss_curves_and_counts_are_kept_for_the_report(planted: Dataset, tmp_path: Path) -> None:
-    made = explainer(planted, config=LEARNING, folder=tmp_path).fit().explain().about["generation"]
+def test_loss_curves_and_counts_are_kept_for_the_report(planted: Dataset, finished_learning: Path) -> None:
+    made = json.loads((finished_learning / "generation.json").read_text())
     assert made["structure"]["training"]["all sizes"]["curves"]["train"]
     assert made["structure"]["sampling"]["graphs"] == 24
     assert {name: about["generator"] for name, about in made["features"].items()} == {
@@ -190,14 +216,13 @@ def test_loss_curves_and_counts_are_kept_for_the_report(planted: Dataset, tmp_pa
         "term": "tabddpm",
     }
     assert made["features"]["author"]["training"]["curves"]["train"]
-    again = explainer(planted, config=LEARNING, folder=tmp_path).fit().explain()
+    again = explainer(planted, config=LEARNING, folder=finished_learning).fit().explain()
     assert again.about["generation"] == made
 
 
-def test_a_folder_of_another_seed_is_refused(planted: Dataset, tmp_path: Path) -> None:
-    explainer(planted, folder=tmp_path).fit()
+def test_a_folder_of_another_seed_is_refused(planted: Dataset, finished: Path) -> None:
     with pytest.raises(RunFolderError, match="run with seed 0, not 1"):
-        explainer(planted, folder=tmp_path, seed=1)
+        explainer(planted, folder=finished, seed=1)
 
 
 def test_explanations_save_and_load(planted: Dataset, tmp_path: Path) -> None:
@@ -212,41 +237,37 @@ def test_explanations_save_and_load(planted: Dataset, tmp_path: Path) -> None:
             assert torch.equal(one.graph.features("author"), other.graph.features("author"))
 
 
-def test_opening_a_finished_run_changes_nothing_at_all(planted: Dataset, tmp_path: Path) -> None:
-    explainer(planted, folder=tmp_path).fit().explain()
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    explainer(planted, folder=tmp_path).fit().explain()
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+def test_opening_a_finished_run_changes_nothing_at_all(planted: Dataset, finished: Path) -> None:
+    before = {path.name: path.read_bytes() for path in finished.iterdir()}
+    explainer(planted, folder=finished).fit().explain()
+    assert {path.name: path.read_bytes() for path in finished.iterdir()} == before
 
 
-def test_a_reloaded_run_reports_the_same(planted: Dataset, tmp_path: Path) -> None:
-    explainer(planted, folder=tmp_path / "run").fit().explain()
-    Explanations.load(tmp_path / "run").report(tmp_path / "again.html")
-    assert (tmp_path / "again.html").read_text() == (tmp_path / "run" / "report.html").read_text()
+def test_a_reloaded_run_reports_the_same(finished: Path, tmp_path: Path) -> None:
+    Explanations.load(finished).report(tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_text() == (finished / "report.html").read_text()
 
 
-def test_a_folder_of_another_model_or_other_data_is_refused(planted: Dataset, tmp_path: Path) -> None:
-    explainer(planted, folder=tmp_path).fit()
+def test_a_folder_of_another_model_or_other_data_is_refused(planted: Dataset, finished: Path) -> None:
     other = TinyHetero(planted.schema, seed=1)
     with pytest.raises(RunFolderError, match="run with model"):
-        DiGNNExplainer(other, planted.data, schema=planted.schema, config=SMALL, folder=tmp_path).fit()
+        DiGNNExplainer(other, planted.data, schema=planted.schema, config=SMALL, folder=finished).fit()
     data = planted.data.clone()
     data["author"].x = data["author"].x.roll(1, 0)
     with pytest.raises(RunFolderError, match="run with data"):
-        DiGNNExplainer(TinyHetero(planted.schema), data, schema=planted.schema, config=SMALL, folder=tmp_path).fit()
+        DiGNNExplainer(TinyHetero(planted.schema), data, schema=planted.schema, config=SMALL, folder=finished).fit()
 
 
 @pytest.mark.parametrize("name", ["candidates.safetensors", "features.safetensors", "structure.safetensors"])
-def test_files_that_were_damaged_are_named(planted: Dataset, tmp_path: Path, name: str) -> None:
-    explainer(planted, folder=tmp_path).fit()
-    (tmp_path / "candidates.safetensors").unlink()
-    (tmp_path / name).write_bytes(b"nonsense")
+def test_files_that_were_damaged_are_named(planted: Dataset, finished: Path, name: str) -> None:
+    (finished / "candidates.safetensors").unlink()
+    (finished / name).write_bytes(b"nonsense")
     with pytest.raises(RunFolderError, match=f"{name} is damaged"):
-        explainer(planted, folder=tmp_path).fit()
+        explainer(planted, folder=finished).fit()
 
 
-def test_generated_target_nodes_carry_features_of_their_class(planted: Dataset) -> None:
-    candidates = explainer(planted).fit()._candidates
+def test_generated_target_nodes_carry_features_of_their_class(planted: Dataset, finished: Path) -> None:
+    candidates = GraphBatch.load(finished / "candidates.safetensors")
     real, labels = planted.data["author"].x, planted.data["author"].y
     rows = candidates.features("author")
     for row, label in zip(rows, candidates.label[candidates.target_mask], strict=True):
@@ -333,9 +354,9 @@ def test_sizes_that_no_graph_has_are_refused() -> None:
 
 
 @pytest.mark.parametrize("top_k", [0, -1])
-def test_top_k_must_be_positive(planted: Dataset, top_k: int) -> None:
+def test_top_k_must_be_positive(planted: Dataset, finished: Path, top_k: int) -> None:
     with pytest.raises(DignnError, match="it must be at least 1"):
-        explainer(planted).fit().explain(top_k=top_k)
+        explainer(planted, folder=finished).fit().explain(top_k=top_k)
 
 
 def test_a_single_class_has_nothing_to_explain(planted: Dataset) -> None:
@@ -388,9 +409,9 @@ def test_a_target_that_contradicts_the_schema_is_refused(planted: Dataset) -> No
         explainer(planted, target="paper")
 
 
-def test_an_unknown_class_names_the_known_ones(planted: Dataset) -> None:
+def test_an_unknown_class_names_the_known_ones(finished: Path) -> None:
     with pytest.raises(DignnError, match="no class called 'x'; choose from database self-citer"):
-        explainer(planted).fit().explain()["x"]
+        Explanations.load(finished)["x"]
 
 
 def test_loading_from_a_folder_without_a_run_says_so(tmp_path: Path) -> None:
