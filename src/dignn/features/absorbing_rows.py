@@ -22,8 +22,8 @@ from dignn.features.sparse_values import EntryValues
 from dignn.features.table import Table, even_points
 from dignn.schema import FeatureKind
 
-# A class's frequencies are mixed with those of all rows as if so many more entries had been seen.
-_BORROWED = 2.0
+# A class's frequencies are mixed with those of all rows as if one of these numbers of entries more had been seen.
+_BORROWED = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
 # What a column that no row has is expected to have: never 0, because validation rows may have it.
 _LEAST = 1e-7
 # Calibration: rounds, rows in each, cells that these may have, columns from which there is none, and how many entries
@@ -89,8 +89,9 @@ class AbsorbingRows:
         number = (table.rows != 0).sum(1) - self._always.sum()
         frequency = torch.cat([weight @ (some != 0).float() for some in table.rows.split(512, dim=1)], dim=1)  # (L, d)
         frequency[:, self._always] = 0.0
+        frequency = frequency / table.weight.mean()
         everywhere = frequency[-1:] / frequency[-1:].sum().clamp_min(1e-9)
-        mixed = frequency + _BORROWED * everywhere
+        mixed = frequency + _borrowed(frequency) * everywhere
         self._base = (mixed / mixed.sum(1, keepdim=True).clamp_min(1e-9)).clamp_min(_LEAST).log()
         self._count = torch.zeros(self._lines, int(number.max()) + 1, dtype=torch.float64)
         self._count.index_add_(1, number, table.line_weight)
@@ -177,6 +178,24 @@ class AbsorbingRows:
         process._values = EntryValues.restored(tensors, settings)
         process.network.load_state_dict(under(tensors, "network."))
         return process
+
+
+def _borrowed(frequency: Tensor) -> float:
+    """How much classes should borrow from all rows: what makes each entry most likely, given all others.
+
+    ``frequency`` (L, d): entries by line and column, the last line those of all rows.
+    """
+    count = frequency.double()
+    # An entry that is left out is missing among all rows, too; a column's only entry is not impossible without it.
+    rest = (count[-1] - 1).clamp_min(0.1) / count[-1].sum().clamp_min(1.0)
+    of_class, there = count[:-1], count[:-1] > 0
+    total = of_class.sum(1, keepdim=True)
+
+    def likelihood(number: float) -> float:
+        chance = ((of_class - 1).clamp_min(0.0) + number * rest) / (total - 1 + number).clamp_min(1e-9)
+        return float((of_class * chance.where(there, 1.0).log()).sum())
+
+    return max(_BORROWED, key=likelihood)
 
 
 def _entries(rows: Tensor) -> tuple[Tensor, Tensor]:
