@@ -53,10 +53,28 @@ def part_of(line: int) -> np.ndarray:
     return own if line == 2 else own * (LABEL.numpy() == line)
 
 
-def frequencies(line: int) -> np.ndarray:
-    """Of the columns among a line's entries, with two entries borrowed from all rows.  (4,)"""
-    everywhere = part_of(2) @ ROWS.double().numpy()
-    found = part_of(line) @ ROWS.double().numpy() + 2 * everywhere / everywhere.sum()
+def entries(line: int, rows: Tensor) -> np.ndarray:
+    """Entries of each column in a line, in rows of mean weight.  (4,)"""
+    return part_of(line) @ rows.double().numpy() / WEIGHT.double().numpy().mean()
+
+
+def borrowed(rows: Tensor) -> float:
+    """The number of entries borrowed from all rows with which each entry is most likely, given all the others."""
+    best = (-math.inf, 0.0)
+    for number in (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0):
+        likelihood = 0.0
+        for line in (0, 1):
+            for column, times in enumerate(entries(line, rows)):
+                rest = max(entries(2, rows)[column] - 1, 0.1) / entries(2, rows).sum()
+                chance = (max(times - 1, 0.0) + number * rest) / (entries(line, rows).sum() - 1 + number)
+                likelihood += times * math.log(chance) if times else 0.0
+        best = max(best, (likelihood, number))
+    return best[1]
+
+
+def frequencies(line: int, rows: Tensor = ROWS) -> np.ndarray:
+    """Of the columns among a line's entries, with some borrowed from all rows.  (4,)"""
+    found = entries(line, rows) + borrowed(rows) * entries(2, rows) / entries(2, rows).sum()
     return found / found.sum()
 
 
@@ -125,9 +143,7 @@ def test_emphasis_moves_a_class_away_from_all_rows() -> None:
     """Rows of one entry: p is proportional to (frequency in the class)^1.5 / (frequency everywhere)^0.5."""
     rows = torch.eye(COLUMNS)[[0, 0, 1, 2, 0, 3, 2, 3]]
     made = process(trained=False, rows=rows, config=DiTabDDPMConfig(noise="absorbing", width=16, emphasis=0.5))
-    own, everywhere = (part_of(line) @ rows.double().numpy() for line in (1, 2))
-    everywhere /= everywhere.sum()
-    own = (own + 2 * everywhere) / (own.sum() + 2)
+    own, everywhere = (frequencies(line, rows) for line in (1, 2))
     expected = own * (own / everywhere) ** 0.5
     with torch.no_grad():
         found = made.sample(torch.ones(20_000, dtype=torch.long), Seed(0).torch()).sum(0).numpy()
@@ -221,3 +237,19 @@ def test_rows_without_an_entry_have_nothing_to_learn() -> None:
     assert not len(made.learnable(table(alike)))
     with torch.no_grad():
         assert torch.equal(made.sample(torch.arange(3), Seed(0).torch()), torch.ones(3, COLUMNS))
+
+
+def test_classes_that_differ_borrow_little_and_classes_that_do_not_borrow_much() -> None:
+    generator = Seed(0).torch()
+    label = torch.arange(400) % 2
+    spec = FeatureSpec(FeatureKind.BINARY, 40)
+    shared = torch.full((400, 40), 0.1)
+    apart = torch.where((torch.arange(40) < 20) == (label[:, None] == 0), 0.19, 0.01)
+    bases = []
+    for chance in (shared, apart):
+        rows = (torch.rand(400, 40, generator=generator) < chance).float()
+        made = AbsorbingRows.of(Table.of(rows, torch.eye(2)[label], spec), CONFIG)
+        made.learn_frequencies(Table.of(rows, torch.eye(2)[label], spec))
+        bases.append((made._base[0] - made._base[1]).abs().mean())
+    assert bases[0] < 0.15  # what differs in the sample by chance is not taken for a difference of the classes
+    assert bases[1] > 1.5
