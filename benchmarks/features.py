@@ -28,7 +28,7 @@ from dignn.config import PRESETS, Config
 from dignn.data import load, select_columns
 from dignn.features import FEATURE_GENERATORS
 from dignn.metrics import feature_realism
-from dignn.neighbourhood import class_around_data
+from dignn.neighbourhood import class_of_condition, condition_data
 from dignn.runtime.seeds import Seed
 from dignn.sampling import Adjacency
 from dignn.schema import FeatureSpec
@@ -136,7 +136,8 @@ def table_of(source: Source, seed: int) -> tuple[Tensor, Tensor, FeatureSpec, bo
     nodes = torch.from_numpy(data.node_type == dataset.schema.type_index(source.node_type))
     rows = data.tables[source.node_type][torch.from_numpy(data.row)[nodes]]
     spec = dataset.schema.spec(source.node_type)
-    return rows, class_around_data(data)[nodes], spec, source.node_type == dataset.schema.target
+    around = class_of_condition(condition_data(data))
+    return rows, around[nodes], spec, source.node_type == dataset.schema.target
 
 
 def measure(table: str, method: str, seed: int) -> dict[str, Any]:

@@ -7,14 +7,23 @@ from dataclasses import replace
 import networkx as nx
 import torch
 from hypothesis import given
+from torch import Tensor
 
 from dignn.batch import GraphBatch
-from dignn.neighbourhood import class_around_batch, class_around_data
+from dignn.neighbourhood import class_of_condition, condition_batch, condition_data, steps_to_target
 from dignn.sampling import Adjacency
-from dignn.schema import Relation
+from dignn.schema import FeatureSpec, Relation, Schema
 from strategies import PROPERTY, arcs_of, batch_of, batches, plain_schema, pyg_of, schemas
 
 NODES = schemas(node_classification=True)
+
+
+def class_around_batch(batch: GraphBatch) -> Tensor:
+    return class_of_condition(condition_batch(batch))
+
+
+def class_around_data(data: Adjacency) -> Tensor:
+    return class_of_condition(condition_data(data))
 
 
 def expected_around(batch: GraphBatch, number: int) -> dict[int, list[float]]:
@@ -107,3 +116,39 @@ def test_the_class_does_not_depend_on_padding() -> None:
     both = GraphBatch.cat([batch, replace(large, schema=batch.schema)])
     assert torch.equal(class_around_batch(both)[0, :2], class_around_batch(batch)[0])
     assert not class_around_batch(both)[0, 2:].any()
+
+
+CHAIN = Schema(
+    node_types=("author", "paper", "venue", "island"),
+    relations=(
+        Relation("author", "writes", "paper"),
+        Relation("paper", "at", "venue"),
+        Relation("paper", "cites", "paper"),
+    ),
+    features=(FeatureSpec(),) * 4,
+    classes=("old", "new"),
+    target="author",
+)
+
+
+def test_steps_to_the_target_are_those_of_the_metagraph() -> None:
+    assert steps_to_target(CHAIN)[:3].tolist() == [0, 1, 2]
+    assert int(steps_to_target(CHAIN)[3]) > 3  # no way leads there
+
+
+def test_near_and_far_nodes_have_their_class_in_columns_of_their_own() -> None:
+    """An author, the author's paper and its venue are near; a paper that the paper cites and its venue are far."""
+    types = [0, 1, 2, 1, 2]
+    batch = batch_of(CHAIN, types, {(0, 1): 1, (1, 2): 2, (1, 3): 3, (3, 4): 2}, labels={0: 1})
+    assert condition_batch(batch)[0].tolist() == [[0, 1, 0, 0]] * 3 + [[0, 0, 0, 1]] * 2
+
+
+@PROPERTY
+@given(batches(min_graphs=1, max_graphs=1, max_nodes=9))
+def test_conditions_of_data_and_batch_agree(batch: GraphBatch) -> None:
+    adjacency = Adjacency.build(pyg_of(batch), batch.schema)
+    whole = adjacency.induced([range(len(adjacency.node_type))])
+    found = condition_batch(whole)[0]
+    assert torch.allclose(condition_data(adjacency), found, atol=1e-6)
+    near, far = found.chunk(2, dim=1)
+    assert not bool(((near > 0).any(1) & (far > 0).any(1)).any())

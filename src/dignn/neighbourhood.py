@@ -22,16 +22,6 @@ from dignn.sampling import Adjacency
 from dignn.schema import Schema
 
 
-def class_around_data(data: Adjacency) -> Tensor:
-    """(n, C) for every node of a large graph."""
-    return _around_data(data)[0]
-
-
-def class_around_batch(batch: GraphBatch) -> Tensor:
-    """(B, N, C) for every node of a batch; zero on padding."""
-    return _around_batch(batch)[0]
-
-
 def condition_data(data: Adjacency) -> Tensor:
     """(n, 2 C) the class around every node of a large graph: the first C columns for near nodes, the others for far."""
     around, steps = _around_data(data)
