@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.measure import machine, peak_memory
-from benchmarks.tables import markdown, measured_on, read_runs, run_apart, span, write_between
+from benchmarks.tables import add_run_options, markdown, measured_on, read_runs, run_apart, span, write_between
 from dignn.config import PRESETS, Config
 from dignn.data import load, select_columns
 from dignn.features import FEATURE_GENERATORS
@@ -77,11 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", nargs="+", default=list(TABLES), choices=TABLES, metavar="NAME")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS, metavar="NAME")
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
-    parser.add_argument("--out", type=Path, default=RESULTS, help="results file, one JSON object per line")
-    parser.add_argument("--again", action="store_true", help="also do runs that are in the results file")
-    parser.add_argument("--table", action="store_true", help=f"write the tables into {PAGE}, and stop")
-    parser.add_argument("--one", action="store_true", help="one run in this process, its result to standard output")
+    add_run_options(parser, RESULTS, PAGE)
     options = parser.parse_args()
     if options.table:
         write_tables(read_runs(options.out))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -9,6 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
+
+
+def add_run_options(parser: argparse.ArgumentParser, results: Path, page: Path) -> None:
+    """What every benchmark with a results file takes."""
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--out", type=Path, default=results, help="results file, one JSON object per line")
+    parser.add_argument("--again", action="store_true", help="also do runs that are in the results file")
+    parser.add_argument("--table", action="store_true", help=f"write the tables into {page}, and stop")
+    parser.add_argument("--one", action="store_true", help="one run in this process, its result to standard output")
 
 
 def read_runs(path: Path) -> list[dict[str, Any]]:
