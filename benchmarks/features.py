@@ -221,7 +221,7 @@ def quality_table(runs: list[dict[str, Any]]) -> str:
 def _ratio(runs: list[dict[str, Any]], metric: str) -> str:
     """Value over floor, of means over the seeds, and the floor."""
     value, floor = (_mean([run[side][metric] for run in runs]) for side in ("value", "floor"))
-    return "-" if value is None or not floor else f"{value / floor:.2f} x {floor:.4f}"
+    return "-" if value is None or not floor else f"{value / floor:.2f} x {floor:.2g}"
 
 
 def _beside(runs: list[dict[str, Any]], metric: str) -> str:
