@@ -1,7 +1,4 @@
-"""Work side by side gives what it gives one after another, and its processes end.
-
-Workers import this module, so what takes long to import is imported where it is used.
-"""
+"""Work side by side gives what it gives one after another, and its processes end."""
 
 from __future__ import annotations
 
@@ -16,11 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import pytest
 
 from dignn.errors import DignnError
 from dignn.runtime import processes
 from dignn.runtime.processes import map_processes
+
+# Workers cannot import a test module, whose folder is not on their path: they are sent its functions as they are.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 def power(base: int, exponent: int) -> int:

@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from dignn.errors import DignnError, RunFolderError
+from dignn.errors import RunFolderError
 
 METADATA = "dignn"
 # The end of the name of a file that is not complete yet; one that stays behind was cut off and may be deleted.
@@ -119,7 +119,7 @@ def load_learned(
     try:
         restore(tensors, {**json.loads(metadata["metadata"]), "generator": metadata.get("generator")})
     except (KeyError, TypeError, ValueError, RuntimeError, IndexError) as error:
-        if isinstance(error, DignnError):
+        if isinstance(error, RunFolderError):
             raise
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise RunFolderError(f"{path} does not fit these settings ({why}); delete it and run again") from error
