@@ -21,7 +21,7 @@ def run() -> dict[str, Any]:
         dataset = load(name)
         model = trained_model(dataset).model
         with tempfile.TemporaryDirectory() as folder:
-            config = replace(PRESETS["fast"], sizes=dataset.sizes, structure="bootstrap")
+            config = replace(PRESETS["fast"], sizes=dataset.sizes, structure="bootstrap", features="bootstrap")
             explainer = DiGNNExplainer(model, dataset.data, schema=dataset.schema, config=config, folder=folder)
             explanations = explainer.fit().explain()
         found[name] = {
