@@ -35,11 +35,6 @@ class Levels:
         return cls(values)
 
     @property
-    def number(self) -> Tensor:
-        """(d,) how many values each column has."""
-        return self.values.isfinite().sum(1)
-
-    @property
     def packed(self) -> Tensor:
         """(d, K) the values for a file, which takes no infinity: -1 stands there."""
         return self.values.where(self.values.isfinite(), -1.0)
