@@ -1,0 +1,49 @@
+"""The command line: one file per command, collected in :func:`commands`; :func:`main` runs them.
+
+Nothing here imports torch before a command runs, so that ``dignn --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tyro
+
+from dignn.cli import datasets, explain, train
+from dignn.cli.options import preset_of
+from dignn.cli.signals import Terminated, termination_interrupts
+from dignn.console import err
+from dignn.errors import DignnError
+
+
+def commands(preset: str) -> dict[str, Callable[..., Any]]:
+    """Every command by name; those that take settings have the preset's as defaults."""
+    return {
+        "demo": explain.demo_with(preset),
+        "explain": explain.explain_with(preset),
+        "train": train.train,
+        "datasets": datasets.datasets,
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command; a user's mistake gives one sentence and the exit code 2."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        with termination_interrupts():
+            tyro.extras.subcommand_cli_from_dict(
+                commands(preset_of(given)),
+                prog="dignn",
+                description="Explains trained graph neural networks: what does the model think a class looks like?",
+                args=given,
+            )
+    except DignnError as error:
+        err.print(f"dignn: {error}", style="red", markup=False, soft_wrap=True)
+        return 2
+    except KeyboardInterrupt as error:
+        err.print("dignn: stopped; the same command goes on where it stopped", soft_wrap=True)
+        return 128 + (signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT)
+    return 0
