@@ -24,7 +24,7 @@ from dignn.metrics.mmd import (
     spectral_histogram,
     type_histogram,
 )
-from dignn.metrics.plain import PlainGraph
+from dignn.plain import PlainGraph
 
 PARITY = os.environ.get("DIGNN_PARITY")
 needs_parity = pytest.mark.skipif(not PARITY, reason="needs the published graphs; set DIGNN_PARITY to their folder")

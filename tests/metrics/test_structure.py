@@ -18,8 +18,8 @@ from dignn.data import load
 from dignn.errors import DignnError
 from dignn.metrics.mmd import METRICS as SOUND
 from dignn.metrics.mmd import mmd
-from dignn.metrics.plain import plain_graphs
 from dignn.metrics.structure import StructureRealism, novelty, spread, structure_realism, uniqueness
+from dignn.plain import plain_graphs
 from dignn.runtime.seeds import Seed
 from dignn.sampling import Adjacency, forest_fire
 from dignn.schema import Relation

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from dignn.metrics.plain import PlainGraph
+from dignn.plain import PlainGraph
 
 Histogram = np.ndarray
 

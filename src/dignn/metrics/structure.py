@@ -20,8 +20,8 @@ from dignn.batch import PADDING, GraphBatch
 from dignn.errors import DignnError
 from dignn.isomorphism import fingerprints
 from dignn.metrics.mmd import METRICS, Metric, cumulated, mean_kernel, type_histogram
-from dignn.metrics.plain import PlainGraph
 from dignn.metrics.tokens import Tokens
+from dignn.plain import PlainGraph
 from dignn.validity import check_validity
 
 # Held-out graphs that a group of sizes has at least, where there are as many.

@@ -13,8 +13,8 @@ from dignn.gnn.adapter import Scores
 from dignn.metrics.cosine import mean_cosine
 from dignn.metrics.graph_features import Learned, graph_features
 from dignn.metrics.mmd import METRICS, mmd
-from dignn.metrics.plain import plain_graphs
 from dignn.metrics.structure import novelty, spread, uniqueness
+from dignn.plain import plain_graphs
 from dignn.schema import Schema
 from dignn.selection import select_highest
 

@@ -8,7 +8,7 @@ import numpy as np
 from torch import Tensor, minimum
 
 from dignn.batch import GraphBatch
-from dignn.metrics.plain import PlainGraph
+from dignn.plain import PlainGraph
 
 
 class Tokens:

@@ -1,0 +1,66 @@
+"""Graphs as metrics see them: adjacency, node types and relations as plain arrays, wherever they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dignn.batch import GraphBatch
+from dignn.errors import DignnError
+
+
+@dataclass(frozen=True)
+class PlainGraph:
+    """A graph of n nodes.
+
+    Args:
+        adjacency: (n, n) symmetric, 0 or 1; self-loops on the diagonal (published graphs have some).
+        types: (n,) node types from 0; all 0 where there is one type only.
+        relation: (n, n) 0 where there is no arc from the first node to the second, else the code of its relation;
+            asymmetric where a relation is directed. By default all edges are of one undirected relation.
+    """
+
+    adjacency: np.ndarray
+    types: np.ndarray
+    relation: np.ndarray = None  # type: ignore[assignment]  # filled in from the adjacency
+
+    def __post_init__(self) -> None:
+        if self.relation is None:
+            object.__setattr__(self, "relation", (self.adjacency != 0).astype(np.int64))
+
+    @classmethod
+    def from_edges(cls, size: int, edges: Sequence[Sequence[int]], types: Sequence[int] | None = None) -> PlainGraph:
+        """From edges over 0 to ``size`` - 1, in any direction and however often."""
+        adjacency = np.zeros((size, size))
+        pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+        if pairs.size and (pairs.min() < 0 or pairs.max() >= size):
+            raise DignnError(f"An edge names node {int(pairs.max())}, but the graph has {size} nodes, from 0")
+        if types is not None and len(types) != size:
+            raise DignnError(f"{len(types)} node types were given for {size} nodes; give one each")
+        adjacency[pairs[:, 0], pairs[:, 1]] = adjacency[pairs[:, 1], pairs[:, 0]] = 1.0
+        return cls(adjacency, np.zeros(size, dtype=np.int64) if types is None else np.asarray(types, dtype=np.int64))
+
+    @classmethod
+    def from_relation(cls, relation: np.ndarray, types: np.ndarray) -> PlainGraph:
+        """From the codes of relations, (n, n); two nodes are adjacent where there is an arc in either direction."""
+        joined = relation != 0
+        return cls((joined | joined.T).astype(float), types, relation)
+
+    def __len__(self) -> int:
+        return len(self.types)
+
+    def part(self, nodes: Sequence[int] | np.ndarray) -> PlainGraph:
+        """The subgraph of these nodes, in this order."""
+        cells = np.ix_(nodes, nodes)
+        return PlainGraph(self.adjacency[cells], self.types[nodes], self.relation[cells])
+
+
+def plain_graphs(batch: GraphBatch) -> list[PlainGraph]:
+    """Every graph of a batch; relation r is ``schema.relations[r - 1]``, orientations of directed ones are kept."""
+    arrays = (batch.undirected.numpy(), batch.edge.numpy(), batch.node_type.numpy(), batch.mask.numpy())
+    return [
+        PlainGraph(matrix[there][:, there].astype(float), kinds[there], edge[there][:, there])
+        for matrix, edge, kinds, there in zip(*arrays, strict=True)
+    ]
