@@ -1,0 +1,88 @@
+"""``dignn metrics``."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from dignn.console import log_to_console, table
+from dignn.errors import DignnError
+
+Kind = Literal["binary", "count", "categorical", "identity", "continuous"]
+File = Annotated[Path, tyro.conf.Positional]
+
+
+def metrics(
+    real: File,
+    generated: File,
+    motifs: Path | None = None,
+    features: bool = False,
+    kind: Kind | None = None,
+    json: bool = False,
+) -> None:
+    """Measure any two sets of graphs, or two feature tables, whichever tool made them.
+
+    Example: dignn metrics real.json generated.json --motifs motifs.json --json
+
+    Feature tables: dignn metrics --features real.npz generated.npz --json
+
+    Args:
+        real: real graphs, {"graphs": [{"n": 2, "edges": [[0, 1]], "types": [0, 1]}]}, or with --features an npz file
+            with the array x.
+        generated: generated ones, in the same format.
+        motifs: graphs that the generated ones should contain, for GF.
+        features: the files are feature tables.
+        kind: what the feature columns hold; by default guessed from the real rows.
+        json: print one JSON object with the names of metrics.json.
+    """
+    log_to_console(quiet=True)
+    if features and motifs is not None:
+        raise DignnError("Feature tables contain no motifs; leave out --motifs or --features")
+    if not features and kind is not None:
+        raise DignnError("--kind says what feature columns hold; add --features, or leave it out")
+    found = _tables(real, generated, kind) if features else _graphs(real, generated, motifs)
+    if json:
+        # Not by the console, which would break long lines.
+        sys.stdout.write(json_format.dumps(found, indent=1, allow_nan=False) + "\n")
+        return
+    rows = [row for layer in ("paper", "sound") for row in _rows(found[layer], (layer,))]
+    table(("layer", "metric", "value"), rows, title=f"{generated.name} against {real.name}")
+
+
+def _graphs(real: Path, generated: Path, motifs: Path | None) -> dict[str, Any]:
+    from dignn.metrics.files import read_graphs
+    from dignn.metrics.two_sets import compare_graphs
+
+    one, other = read_graphs(real), read_graphs(generated)
+    wanted = None if motifs is None else read_graphs(motifs)
+    for path, graphs in ((real, one), (motifs, wanted)):
+        if graphs is not None and not any(len(graph) for graph in graphs):
+            raise DignnError(f"{path} holds no graph with nodes, so there is nothing to compare with; add some")
+    return compare_graphs(one, other, wanted)
+
+
+def _tables(real: Path, generated: Path, kind: Kind | None) -> dict[str, Any]:
+    from dignn.metrics.files import read_tables
+    from dignn.metrics.two_sets import compare_tables
+
+    try:
+        return compare_tables(*read_tables(real, generated), kind)
+    except DignnError as error:
+        if kind is None:
+            raise
+        raise DignnError(f"{generated} against {real} as {kind}: {error}") from error
+
+
+def _rows(values: dict[str, Any], path: tuple[str, ...]) -> list[tuple[str, str, str]]:
+    """Every value that is there as (layer, metric, number)."""
+    found = []
+    for name, value in values.items():
+        if isinstance(value, dict):
+            found += _rows(value, (*path, name))
+        elif value is not None:
+            found.append((path[0], " ".join((*path[1:], name)).replace("_", " "), f"{value:.6f}"))
+    return found
