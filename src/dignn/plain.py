@@ -53,8 +53,9 @@ class PlainGraph:
 
     def part(self, nodes: Sequence[int] | np.ndarray) -> PlainGraph:
         """The subgraph of these nodes, in this order."""
-        cells = np.ix_(nodes, nodes)
-        return PlainGraph(self.adjacency[cells], self.types[nodes], self.relation[cells])
+        chosen = np.asarray(nodes, dtype=np.int64)
+        cells = np.ix_(chosen, chosen)
+        return PlainGraph(self.adjacency[cells], self.types[chosen], self.relation[cells])
 
 
 def plain_graphs(batch: GraphBatch) -> list[PlainGraph]:

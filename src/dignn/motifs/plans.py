@@ -70,9 +70,7 @@ def _core(signature: np.ndarray, joined: np.ndarray) -> list[int]:
     return core
 
 
-def fill(
-    plan: Plan, domains: Sequence[int], tables: Sequence[Sequence[int]], joined: Sequence[int] | None
-) -> bool:
+def fill(plan: Plan, domains: Sequence[int], tables: Sequence[Sequence[int]], joined: Sequence[int] | None) -> bool:
     """Whether a graph has nodes for every slot. Sets of nodes are integers, bit v for node v.
 
     Args:
