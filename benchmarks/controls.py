@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from dignn.batch import GraphBatch
+from dignn.metrics.controls import join
 from dignn.runtime.seeds import Seed
 
 
@@ -32,14 +33,9 @@ class RandomTrees:
         made = self._graphs[[int(rng.choice(np.flatnonzero(known == size))) for size in sizes]]
         edge = np.zeros(made.edge.shape, np.int64)
         count = (made.undirected.sum((1, 2)) // 2).tolist()
-        options = [[np.flatnonzero(cell) + 1 for cell in row] for row in made.schema.allowed[:, :, 1:]]
         for number, (kinds, there) in enumerate(zip(made.node_type.numpy(), made.mask.numpy(), strict=True)):
-            kinds = kinds[there]
-            for u, v in self._pairs(made, kinds, count[number], rng):
-                relation = int(rng.choice(options[kinds[u]][kinds[v]]))
-                edge[number, u, v] = relation
-                if not made.schema.relations[relation - 1].directed:
-                    edge[number, v, u] = relation
+            pairs = self._pairs(made, kinds[there], count[number], rng)
+            join(made.schema, edge[number], kinds, pairs, rng)
         return replace(made, edge=torch.from_numpy(edge))
 
     def _pairs(
