@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from dignn.cli.options import By, Columns, FewerColumns, Form, Name
-from dignn.cli.summary import print_accuracy, print_explanations
+from dignn.cli.options import By, Columns, FewerColumns, Form, Name, Own
+from dignn.cli.subject import is_file, of_dataset, of_file
+from dignn.cli.summary import print_accuracy, print_summary
 from dignn.config import PRESETS, Config
 from dignn.console import ConsoleProgress, log_to_console, out
+from dignn.errors import DignnError
 from dignn.runtime.progress import Progress
+
+if TYPE_CHECKING:
+    from dignn.cli.subject import Subject
 
 
 def demo_with(preset: str) -> Callable[..., None]:
@@ -30,7 +34,9 @@ def demo_with(preset: str) -> Callable[..., None]:
             seed: same seed, same result.
             quiet: show only the result.
         """
-        _explain("planted", out, default, preset, seed, "strong", FewerColumns(), download=False, quiet=quiet)
+        progress = _prepare(default, out, quiet)
+        subject = of_dataset("planted", seed, "strong", FewerColumns(), progress, download=False)
+        _explain(subject, out, default, preset, seed, progress, quiet)
 
     return demo
 
@@ -41,6 +47,7 @@ def explain_with(preset: str) -> Callable[..., None]:
 
     def explain(
         name: Name,
+        own: Annotated[Own, tyro.conf.arg(name="")] = Own(),  # noqa: B008 (frozen)
         config: Annotated[Config, tyro.conf.arg(name="")] = default,
         out: Path | None = None,
         seed: int = 0,
@@ -52,16 +59,21 @@ def explain_with(preset: str) -> Callable[..., None]:
         download: bool = False,
         quiet: bool = False,
     ) -> None:
-        """Explain a model on a data set, class by class, and write a run folder with a report.
+        """Explain a model, class by class, and write a run folder with a report.
 
-        The model is trained first if that has not been done yet. A run that was stopped goes on where it stopped.
+        A data set by name: dignn's own model of it is explained, and trained first if that has not been done yet. A
+        file of your own: a HeteroData, a Data or a list of them, written by torch.save; the model is what --model
+        returns. A run that was stopped goes on where it stopped.
 
         Example: dignn explain dblp --out runs/dblp --seed 0
 
         With fewer feature columns: dignn explain dblp --columns author=50 paper=50 --words-only
 
+        Your own: dignn explain data.pt --model my_gnn.py:load --target author
+
         Args:
-            name: data set, see `dignn datasets`.
+            name: data set, see `dignn datasets`, or data file.
+            own: your own data.
             config: settings.
             out: run folder; by default runs/NAME.
             seed: same seed, same result.
@@ -75,48 +87,44 @@ def explain_with(preset: str) -> Callable[..., None]:
             quiet: show only the result.
         """
         fewer = FewerColumns(columns, columns_by, words_only)
-        folder = out or Path("runs") / name
-        _explain(name, folder, config, preset, seed, form, fewer, download=download, quiet=quiet)
+        folder = out or Path("runs") / Path(name).stem
+        if is_file(name):
+            if fewer.columns or form != "strong" or download:
+                raise DignnError(
+                    f"--columns, --form and --download are of data sets that dignn knows, and {name} is a file; leave "
+                    "them out (select columns before you train and save)"
+                )
+            progress = _prepare(config, folder, quiet)
+            subject = of_file(Path(name), own)
+        else:
+            if own.given():
+                raise DignnError(
+                    f"{', '.join(own.given())} needs a data file, and {name} is a data set with a model of its own; "
+                    "give a file, or leave it out"
+                )
+            progress = _prepare(config, folder, quiet)
+            subject = of_dataset(name, seed, form, fewer, progress, download=download)
+        _explain(subject, folder, config, preset, seed, progress, quiet)
 
     return explain
 
 
-def _explain(
-    name: str,
-    folder: Path,
-    config: Config,
-    preset: str,
-    seed: int,
-    form: Form,
-    fewer: FewerColumns,
-    *,
-    download: bool,
-    quiet: bool,
-) -> None:
-    from dignn.data import load
+def _prepare(config: Config, folder: Path, quiet: bool) -> Progress:
+    """Refuses wrong settings and a wrong folder before any work."""
     from dignn.explainer import DiGNNExplainer
-    from dignn.gnn.checkpoint import trained_model
     from dignn.runtime.run import check_folder
 
     log_to_console(quiet)
     DiGNNExplainer.check_settings(config)
     check_folder(folder)
-    dataset = fewer.of(load(name, seed=seed, download=download))
-    progress = Progress() if quiet else ConsoleProgress()
-    with progress.stage("Training the model") as tick:
-        trained = trained_model(dataset, form, seed, progress=tick)
-    explainer = DiGNNExplainer(
-        trained.model,
-        dataset.data,
-        schema=dataset.schema,
-        config=config if config.sizes is not None else replace(config, sizes=dataset.sizes),
-        seed=seed,
-        folder=folder,
-        about={"dataset": name, "form": form, "preset": preset, **fewer.about()},
-        progress=progress,
-    )
-    explanations = explainer.fit().explain()
-    if not quiet:
-        print_accuracy(trained.card)
-    print_explanations(explanations)
-    out.print(f"Report: {folder / 'report.html'}")
+    return Progress() if quiet else ConsoleProgress()
+
+
+def _explain(
+    subject: Subject, folder: Path, config: Config, preset: str, seed: int, progress: Progress, quiet: bool
+) -> None:
+    explanations = subject.explainer(config, seed, folder, preset, progress).fit().explain()
+    if subject.card is not None and not quiet:
+        print_accuracy(subject.card)
+    print_summary(explanations)
+    out.print(f"Report: {folder / 'report.html'}", soft_wrap=True, markup=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
@@ -53,6 +54,43 @@ class FewerColumns:
         if not self.columns:
             return {}
         return {"columns": {"chosen": self.wanted(), "by": self.by, "words_only": self.words_only}}
+
+
+@dataclass(frozen=True)
+class Own:
+    """Of a data file of your own.
+
+    Args:
+        model: the function that returns your trained model, as FILE.py:FUNCTION or MODULE:FUNCTION. THAT CODE IS RUN.
+            It is called without arguments, or with the data if it has a parameter without a default; it returns the
+            model, or the pair (model, forward) where forward(model, data) calls it.
+        target: the classified node type (needed for a HeteroData).
+        classes: names of the classes, in the order of their numbers.
+        return_type: what the model returns: raw scores, probabilities, or their logarithms.
+        names: JSON file with the names of feature columns by node type, for example {"author": ["mining", "query"]}.
+        type_names: where the columns of a Data's x are a one-hot node type: the names of the types.
+        edge_names: where the columns of a Data's edge_attr are a one-hot relation: the names of the relations.
+        trust: read the data file even if it holds more than graphs. READING IT CAN THEN RUN ANY CODE of whoever wrote
+            it.
+    """
+
+    model: Annotated[str | None, tyro.conf.arg(metavar="FILE.py:FUNCTION")] = None
+    target: str | None = None
+    classes: tuple[str, ...] = ()
+    return_type: Literal["raw", "probs", "log_probs"] = "raw"
+    names: Path | None = None
+    type_names: tuple[str, ...] = ()
+    edge_names: tuple[str, ...] = ()
+    trust: bool = False
+
+    def given(self) -> list[str]:
+        """The options that were used, as on the command line."""
+        return [f"--{item.name.replace('_', '-')}" for item in fields(self) if getattr(self, item.name) != item.default]
+
+    def about(self) -> dict[str, Any]:
+        """What rebuilds the model and the schema, for a run folder's ``config.json``. Trust is asked for each time."""
+        found = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "trust"}
+        return {name: list(value) if isinstance(value, tuple) else str(value) for name, value in found.items() if value}
 
 
 def preset_of(arguments: Sequence[str]) -> str:

@@ -1,16 +1,33 @@
-"""What commands show at their end: accuracies of a model, the best explanation of each class."""
+"""What commands show at their end: accuracies of a model, the best explanation of each class, the main figures."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dignn.console import accuracies, table
+from dignn.console import accuracies, out, table
 
 if TYPE_CHECKING:
-    from dignn.explanation import Explanations
+    from dignn.explanation import Explanation, Explanations
+
+# Words of a class that a row shows.
+WORDS = 8
+ABSENT = "-"
+# Main figures: a title, and where the value is in each layer of metrics.json.
+FIGURES = {
+    "PF, highest probability": "paper.pf",
+    "GF, motifs contained": "paper.gf",
+    "GF with types": "sound.typed_gf",
+    "valid graphs": "sound.yield",
+    "structure, MMD / floor": "mmd ratio",
+    "features, C2ST": "sound.features.c2st",
+}
+# A floor below this is chance, and nothing is divided by it.
+LEAST_FLOOR = 1e-6
 
 
-def print_accuracy(card: dict[str, Any]) -> None:
+def print_accuracy(card: Mapping[str, Any]) -> None:
+    """The accuracies on a model's card."""
     fewer = "".join(f", {len(chosen)} columns of {name}" for name, chosen in card.get("columns", {}).items())
     table(
         ("graphs", "part", "accuracy"),
@@ -19,16 +36,74 @@ def print_accuracy(card: dict[str, Any]) -> None:
     )
 
 
-def print_explanations(explanations: Explanations) -> None:
-    rows: list[tuple[str, ...]] = []
+def print_summary(explanations: Explanations) -> None:
+    """The end of a run: a row per class, what the explanations say, and the main figures beside floor and controls."""
+    _print_classes(explanations)
     for name, several in explanations.items():
-        if not several:
-            rows.append((name, "no candidate", "", ""))
-            continue
-        best = several[0]
-        words = [] if best.node is None else [column for column, _ in best.top_features(best.node, 8)]
-        rows.append((name, f"{best.score:.4f}", best.composition(), ", ".join(words)))
-    columns: tuple[str, ...] = ("class", "probability", "nodes", "features of the classified node")
-    if not any(row[3] for row in rows):
-        columns, rows = columns[:3], [row[:3] for row in rows]
-    table(columns, rows, title="Best explanation per class")
+        text = getattr(getattr(several[0], "evidence", None), "text", None) if several else None
+        if text:
+            out.print(f"{name}: {text}", soft_wrap=True, markup=False)
+    _print_figures(explanations.about.get("metrics") or {}, explanations.about.get("timings") or {})
+
+
+def value(metrics: Mapping[str, Any], path: str) -> float | None:
+    """The number at a path of names joined by dots; None where there is none."""
+    found: Any = metrics
+    for name in path.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return float(found) if isinstance(found, (int, float)) else None
+
+
+def mmd_ratio(metrics: Mapping[str, Any], floor: Mapping[str, Any]) -> float | None:
+    """The mean over the sound layer's metrics of value / floor, of those whose floor is not 0."""
+    names = ("node_type", "degree", "clustering", "spectral")
+    pairs = [(value(metrics, f"sound.mmd.{name}"), value(floor, f"sound.mmd.{name}")) for name in names]
+    ratios = [one / other for one, other in pairs if one is not None and other is not None and other > LEAST_FLOOR]
+    return sum(ratios) / len(ratios) if ratios else None
+
+
+def _print_classes(explanations: Explanations) -> None:
+    rows = []
+    for name, several in explanations.items():
+        rows.append(_row(several[0]) if several else (name, "no candidate", "", "", ""))
+    columns = ("class", "probability", "in distribution", "nodes", "strongest features")
+    shown = [number for number in range(len(columns)) if number < 2 or any(row[number] for row in rows)]
+    table(
+        [columns[number] for number in shown],
+        [[row[number] for number in shown] for row in rows],
+        title="Best explanation per class",
+    )
+
+
+def _row(best: Explanation) -> tuple[str, ...]:
+    inside = getattr(best, "in_distribution", None)
+    return (
+        best.class_name,
+        f"{best.score:.4f}",
+        "" if inside is None else "yes" if inside else "no",
+        best.composition(),
+        ", ".join(_words(best)),
+    )
+
+
+def _words(best: Explanation) -> list[str]:
+    """Columns of the classified node: those whose removal hurts most, or, where that is not known, the largest."""
+    if best.node is None:
+        return []
+    return [column for column, _ in best.top_features(best.node, WORDS)]
+
+
+def _print_figures(metrics: Mapping[str, Any], timings: Mapping[str, float]) -> None:
+    floor = metrics.get("floor") or {}
+    layers = {"explanations": metrics, "real (floor)": floor}
+    for name, layer in (metrics.get("control") or {}).items():
+        layers[f"{name.replace('_', ' ')} (control)"] = layer
+    rows = []
+    for title, path in FIGURES.items():
+        found = [mmd_ratio(layer, floor) if path == "mmd ratio" else value(layer, path) for layer in layers.values()]
+        if found[0] is not None:
+            rows.append([title, *(ABSENT if number is None else f"{number:.3f}" for number in found)])
+    if rows:
+        table(["figure", *layers], rows, title="Main figures")
+    if "WALL" in timings:
+        out.print(f"{timings['WALL']:.1f} s in all")

@@ -1,0 +1,59 @@
+"""``dignn evaluate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from dignn.cli.rebuild import noted, subject_of
+from dignn.cli.summary import print_summary
+from dignn.console import ConsoleProgress, log_to_console, out
+from dignn.runtime.progress import Progress
+
+
+def evaluate(
+    run: Annotated[Path, tyro.conf.Positional],
+    data: Path | None = None,
+    model: Annotated[str | None, tyro.conf.arg(metavar="FILE.py:FUNCTION")] = None,
+    trust: bool = False,
+    json: bool = False,
+    download: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Measure a run folder again, and write its metrics, explanations and report anew.
+
+    Data and model are those that the folder's config.json names; of a model of your own, the code named there is RUN
+    again. What a run that was stopped lacks is made first.
+
+    Example: dignn evaluate runs/dblp
+
+    Args:
+        run: run folder of `dignn explain`.
+        data: where the data file is now, if not where it was (a run of your own data).
+        model: where the model's function is now, if not where it was.
+        trust: read the data file even if it holds more than graphs. READING IT CAN THEN RUN ANY CODE of whoever wrote
+            it.
+        json: print metrics.json and nothing else.
+        download: fetch the data set if it is not on this machine.
+        quiet: show only the result.
+    """
+    from dignn.runtime.files import read_json
+
+    log_to_console(quiet or json)
+    found = noted(run)
+    progress = Progress() if quiet or json else ConsoleProgress()
+    subject = subject_of(found, progress, data=data, model=model, trust=trust, download=download)
+    explainer = subject.explainer(found.config, found.seed, run, found.preset, progress).fit()
+    # Only now is everything at hand that measuring needs.
+    (run / "metrics.json").unlink(missing_ok=True)
+    explanations = explainer.explain()
+    if json:
+        import json as writer
+
+        text = writer.dumps(read_json(run / "metrics.json"), indent=1)
+        out.print(text, markup=False, highlight=False, soft_wrap=True)
+        return
+    print_summary(explanations)
+    out.print(f"Report: {run / 'report.html'}", soft_wrap=True, markup=False)

@@ -1,0 +1,143 @@
+"""Rebuilds what a run folder is of from its ``config.json``: settings, data and model."""
+
+from __future__ import annotations
+
+import types
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from dignn.cli.options import FewerColumns, Own
+from dignn.cli.subject import Subject, of_dataset, of_file
+from dignn.config import Config
+from dignn.errors import DignnError, RunFolderError
+
+if TYPE_CHECKING:
+    from dignn.runtime.progress import Progress
+
+Settings = TypeVar("Settings")
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What a run folder notes of itself.
+
+    Args:
+        folder: the run folder.
+        content: its ``config.json``.
+        config: the settings in it.
+    """
+
+    folder: Path
+    content: dict[str, Any]
+    config: Config
+
+    @property
+    def seed(self) -> int:
+        return int(self.content["seed"])
+
+    @property
+    def preset(self) -> str:
+        return str(self.content["preset"])
+
+
+def noted(folder: Path) -> Noted:
+    """Reads ``config.json`` of a run folder.
+
+    Raises:
+        RunFolderError: ``folder`` is not a run of `dignn explain`, is damaged, or is of another version.
+    """
+    from dignn.explainer import DiGNNExplainer
+    from dignn.runtime.files import read_json
+    from dignn.runtime.run import CONFIG
+
+    if not (folder / CONFIG).is_file():
+        what = "is not a run folder" if folder.is_dir() else "is a file" if folder.exists() else "does not exist"
+        raise RunFolderError(f"{folder} {what}; give a folder that `dignn explain` made")
+    content = read_json(folder / CONFIG, "explainer", "seed", "config")
+    if content["explainer"] != DiGNNExplainer.name:
+        raise RunFolderError(f"{folder} is a run of '{content['explainer']}', which `dignn evaluate` cannot rebuild")
+    if not {"preset", "dataset"} <= content.keys() or not ({"form", "own"} & content.keys()):
+        raise RunFolderError(
+            f"{folder} was made from Python, and its {CONFIG} does not say where data and model are; call "
+            "explain again there"
+        )
+    try:
+        return Noted(folder, content, restored(Config, content["config"]))
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        version = (content.get("versions") or {}).get("dignn", "an unknown version")
+        raise RunFolderError(
+            f"{folder} has settings that this version of dignn does not have (it was made by {version}: {error}); run "
+            "`dignn explain` again in a new folder"
+        ) from error
+
+
+def restored(kind: type[Settings], values: dict[str, Any]) -> Settings:
+    """A dataclass of settings, and those in it, from the JSON object that ``asdict`` gives.
+
+    Raises:
+        TypeError, ValueError: a setting is missing, unknown, or makes no sense.
+    """
+    hints = get_type_hints(kind)
+    names = {item.name for item in fields(kind)}  # type: ignore[arg-type]
+    if names != values.keys():
+        raise TypeError(f"settings {', '.join(sorted(names ^ values.keys()))} are on one side only")
+    return kind(**{name: _restored(hints[name], value) for name, value in values.items()})
+
+
+def _restored(hint: Any, value: Any) -> Any:
+    if isinstance(value, dict):
+        options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+        kind: Any = next((option for option in options if is_dataclass(option)), None)
+        if kind is None:
+            raise TypeError(f"{sorted(value)} is no single setting")
+        return restored(kind, value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def subject_of(
+    run: Noted, progress: Progress, *, data: Path | None, model: str | None, trust: bool, download: bool
+) -> Subject:
+    """The data and model of a run.
+
+    Args:
+        run: what it notes.
+        progress: shows training, where the model is not in the cache.
+        data, model: where a user's files are now, if not where they were.
+        trust: as for ``dignn explain``; what was trusted then is not remembered.
+        download: whether a data set may be fetched.
+    """
+    content = run.content
+    if "own" not in content:
+        if data is not None or model is not None or trust:
+            raise DignnError(
+                f"{run.folder} is of the data set {content['dataset']}; leave out --data, --model, --trust"
+            )
+        fewer = _fewer_columns(content.get("columns"))
+        return of_dataset(content["dataset"], run.seed, content["form"], fewer, progress, download=download)
+    path, own = _own(run)
+    path, own = data or path, replace(own, model=model or own.model, trust=trust)
+    if not path.is_file():
+        raise DignnError(f"The data file {path} of {run.folder} is not here; say where it is by --data FILE")
+    # What identifies the run is what it says of itself; that data and model are the same, their fingerprints show.
+    return replace(of_file(path, own), about={"dataset": content["dataset"], "own": content["own"]})
+
+
+def _fewer_columns(noted: dict[str, Any] | None) -> FewerColumns:
+    if noted is None:
+        return FewerColumns()
+    chosen = tuple(f"{name}={number}" for name, number in noted["chosen"].items())
+    return FewerColumns(chosen, noted["by"], noted["words_only"])
+
+
+def _own(run: Noted) -> tuple[Path, Own]:
+    """The data file and the options that a run of a user's files was given."""
+    try:
+        given: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in run.content["own"].items()
+        }
+        if "names" in given:
+            given["names"] = Path(given["names"])
+        return Path(given.pop("data")), Own(**given)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise RunFolderError(f"{run.folder}/config.json is damaged ({error}); run `dignn explain` again") from error
