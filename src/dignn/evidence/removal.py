@@ -1,0 +1,195 @@
+"""What the model's answer rests on: how far it moves when a part of the graph is removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dignn.batch import GraphBatch
+from dignn.errors import ModelMismatchError
+from dignn.evidence.variants import Kind, Part, check_one, parts_of, steps_from, without
+from dignn.gnn.adapter import GNNAdapter
+
+# Drops are ordered by this many digits: sums in another order differ in later ones.
+DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What removing one part does to the class that is explained.
+
+    Args:
+        part: what is removed.
+        drop: log-odds before less log-odds after; positive where removing it hurts the class. None where the model
+            gives no answer without the part.
+        probability: of the class after the removal; None likewise.
+    """
+
+    part: Part
+    drop: float | None
+    probability: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self.part), "kind": self.part.kind.value, "drop": self.drop, "probability": self.probability}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Effect:
+        part = Part(Kind(content["kind"]), tuple(content["nodes"]), tuple(content["columns"]))
+        return cls(part, content["drop"], content["probability"])
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The effects of removing every part of one graph.
+
+    Args:
+        class_index: the class that is explained.
+        node: position of the classified node; None for graph classification.
+        probability, log_odds: of the class in the whole graph.
+        effects: one per part.
+    """
+
+    class_index: int
+    node: int | None
+    probability: float
+    log_odds: float
+    effects: tuple[Effect, ...]
+
+    def of(self, *kinds: Kind) -> list[Effect]:
+        """Effects of removing single things of some kinds that the model answers, those that hurt most first."""
+        chosen = [e for e in self.effects if e.part.kind in kinds and not e.part.joint and e.drop is not None]
+        return sorted(chosen, key=lambda effect: -round(effect.drop or 0.0, DIGITS))
+
+    def probability_drop(self, effect: Effect) -> float | None:
+        """Probability before less probability after."""
+        return None if effect.probability is None else self.probability - effect.probability
+
+    def shortened(self, columns: int) -> Effects:
+        """With the ``columns`` single columns of the largest effects, either way, and all other parts."""
+        single = [effect for effect in self.effects if effect.part.kind is Kind.COLUMN and not effect.part.joint]
+        largest = sorted(single, key=lambda effect: -round(abs(effect.drop or 0.0), DIGITS))[:columns]
+        dropped = {effect.part for effect in single} - {effect.part for effect in largest}
+        return replace(self, effects=tuple(effect for effect in self.effects if effect.part not in dropped))
+
+    def to_json(self) -> dict[str, Any]:
+        fields = {name: getattr(self, name) for name in ("class_index", "node", "probability", "log_odds")}
+        return {**fields, "effects": [effect.to_json() for effect in self.effects]}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Effects:
+        fields = {name: content[name] for name in ("class_index", "node", "probability", "log_odds")}
+        return cls(**fields, effects=tuple(Effect.from_json(effect) for effect in content["effects"]))
+
+
+@dataclass(frozen=True)
+class ColumnEffect:
+    """A feature column of the target node, or of the other nodes of one type.
+
+    Args:
+        node_type, column, name: which column.
+        drop: the sum of the log-odds that the class loses when it is removed from one node after the other.
+        nodes: the nodes that have it.
+        steps: the fewest steps from the target to one of them.
+    """
+
+    node_type: str
+    column: int
+    name: str
+    drop: float
+    nodes: tuple[int, ...]
+    steps: int
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> ColumnEffect:
+        return cls(**{**content, "nodes": tuple(content["nodes"])})
+
+
+def removal_effects(
+    adapter: GNNAdapter,
+    graph: GraphBatch,
+    node: int | None,
+    class_index: int,
+    averages: Mapping[str, Tensor] | None = None,
+    parts: Sequence[Part] | None = None,
+) -> Effects:
+    """How far the class's log-odds and probability fall when each part of a graph is removed.
+
+    All variants are scored as one batch. A model that fails on a variant (a graph without edges, say) leaves that
+    effect open and no other.
+
+    Args:
+        adapter: the model.
+        graph: a batch of one graph with features.
+        node: position of the classified node; None for graph classification.
+        class_index: the class that is explained.
+        averages: by type name the row that stands for removed features, see
+            :func:`~dignn.evidence.variants.average_rows`; zeros where it is not given.
+        parts: what to remove; everything there is by default.
+    """
+    check_one(graph, node)
+    known = {} if averages is None else averages
+    chosen = parts_of(graph, node, known) if parts is None else list(parts)
+    nothing = Part(Kind.COLUMN)
+    possible = [part for part in chosen if not _empties(graph, part)]
+    values = _score(adapter, without(graph, [nothing, *possible], known, node), node, class_index)
+    log_odds, probability = values[0].tolist()
+    after = {part: value.tolist() for part, value in zip(possible, values[1:], strict=True)}
+    effects = []
+    for part in chosen:
+        odds, p = after.get(part, (float("nan"), float("nan")))
+        missing = odds != odds  # NaN: no answer
+        effects.append(Effect(part, None if missing else log_odds - odds, None if missing else p))
+    return Effects(class_index, node, probability, log_odds, tuple(effects))
+
+
+def strongest_columns(
+    effects: Effects, graph: GraphBatch, most: int = 8
+) -> tuple[tuple[ColumnEffect, ...], tuple[ColumnEffect, ...]]:
+    """Columns whose removal hurts most: those of the target node, and those of all others by node type.
+
+    In graph classification there is no target node, so that all are others. Each has at most ``most``, strongest
+    first, equal ones by name; columns whose removal does not hurt are left out.
+    """
+    steps = steps_from(graph, effects.node)
+    schema = graph.schema
+    groups: dict[tuple[bool, str, int], list[Effect]] = {}
+    for effect in effects.of(Kind.COLUMN):
+        (v,), (column,) = effect.part.nodes, effect.part.columns
+        name = schema.node_types[int(graph.node_type[0, v])]
+        groups.setdefault((v == effects.node, name, column), []).append(effect)
+    found: dict[bool, list[ColumnEffect]] = {True: [], False: []}
+    for (own, name, column), several in groups.items():
+        drop = sum(effect.drop or 0.0 for effect in several)
+        nodes = tuple(sorted(effect.part.nodes[0] for effect in several))
+        if round(drop, DIGITS) > 0:
+            nearest = min(steps[v] for v in nodes)
+            found[own].append(ColumnEffect(name, column, schema.spec(name).column_name(column), drop, nodes, nearest))
+    return _first(found[True], most), _first(found[False], most)
+
+
+def _first(columns: Iterable[ColumnEffect], most: int) -> tuple[ColumnEffect, ...]:
+    return tuple(sorted(columns, key=lambda c: (-round(c.drop, DIGITS), c.node_type, c.name, c.column))[:most])
+
+
+def _empties(graph: GraphBatch, part: Part) -> bool:
+    """Whether nothing is left without the part."""
+    return part.kind is Kind.NODE and int(graph.mask.sum()) == 1
+
+
+def _score(adapter: GNNAdapter, variants: GraphBatch, node: int | None, class_index: int) -> Tensor:
+    """Log-odds and probability of the class in every variant; NaN where the model fails.  (n, 2)"""
+    try:
+        scores = adapter.score(variants)
+    except ModelMismatchError:
+        if len(variants) == 1:
+            return torch.full((1, 2), torch.nan, dtype=torch.double)
+        half = len(variants) // 2
+        parts = (variants[:half], variants[half:])
+        return torch.cat([_score(adapter, part, node, class_index) for part in parts])
+    wanted = slice(None) if node is None else scores.node == node
+    values = torch.stack([scores.log_odds[wanted, class_index], scores.probability[wanted, class_index]], dim=1)
+    return values.masked_fill(~values.isfinite().all(1, keepdim=True), torch.nan)

@@ -1,0 +1,133 @@
+"""The structure around a node, or in a graph, that the model's answer rests on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+
+import networkx as nx
+
+from dignn.batch import GraphBatch
+from dignn.evidence.grammar import a, count, listed, noun, nouns, number_word
+from dignn.evidence.removal import DIGITS, Effects
+from dignn.evidence.variants import Kind, Part
+
+# Longer cycles are not shapes that a reader recognises; more of them are not looked at.
+LONGEST_CYCLE, MOST_CYCLES = 8, 500
+# Parts are told where removing them does at least this share of the most that removing any part does.
+SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Cycles:
+    """Cycles without chords that are equally long and have the same node types.
+
+    Args:
+        length: nodes of each.
+        types: node types, sorted, without the classified node's own entry where there is one.
+        number: how many there are.
+        broken: an edge of each, which breaks them all: of those that do not touch the classified node, the one whose
+            removal hurts most.
+        drop: log-odds that breaking them costs the class; 0 where that was not measured.
+        probability: of the class when they are broken.
+    """
+
+    length: int
+    types: tuple[str, ...]
+    number: int
+    broken: Part
+    drop: float
+    probability: float | None
+
+
+def cycles_of(graph: GraphBatch, effects: Effects) -> list[Cycles]:
+    """Chordless cycles through the classified node (or anywhere in the graph), those that matter most first."""
+    whole = nx.from_numpy_array(graph.undirected[0].numpy())
+    edges = {frozenset(effect.part.nodes): effect for effect in effects.of(Kind.EDGE)}
+    known = {effect.part: effect for effect in effects.effects}
+    groups: dict[tuple[int, tuple[str, ...]], list[tuple[int, int]]] = {}
+    for cycle in islice(nx.chordless_cycles(whole, length_bound=LONGEST_CYCLE), MOST_CYCLES):
+        if effects.node is not None and effects.node not in cycle:
+            continue
+        pairs = [frozenset(pair) for pair in zip(cycle, [*cycle[1:], cycle[0]], strict=True)]
+        weak = [edges[pair] for pair in pairs if pair in edges and effects.node not in pair]
+        if weak:
+            cut = min(weak, key=lambda effect: -round(effect.drop or 0.0, DIGITS))
+            types = tuple(sorted(_type(graph, v) for v in cycle if v != effects.node))
+            groups.setdefault((len(cycle), types), []).append((cut.part.nodes[0], cut.part.nodes[1]))
+    found = []
+    for (length, types), cuts in groups.items():
+        broken = Part(Kind.EDGE, tuple(v for pair in sorted(set(cuts)) for v in pair))
+        effect = known.get(broken)
+        drop = 0.0 if effect is None or effect.drop is None else effect.drop
+        found.append(Cycles(length, types, len(cuts), broken, drop, effect.probability if effect else None))
+    return sorted(found, key=lambda cycles: (-round(cycles.drop, DIGITS), cycles.length, cycles.types))
+
+
+def cycle_text(cycles: Cycles, typed: bool) -> str:
+    """``a triangle with two papers``, ``two squares``, ``a cycle of six nodes``, ``a ring of six C nodes``."""
+    number, length = cycles.number, cycles.length
+    if typed and len(cycles.types) == length:
+        return f"{_counted('ring', number)} of {type_counts(cycles.types)}"
+    text = _counted(shape_name(length), number)
+    if typed:
+        return f"{text} with {type_counts(cycles.types)}" + (" each" if number > 1 else "")
+    return text if length < 5 else f"{text} of {number_word(length)} nodes"
+
+
+def shape_name(length: int) -> str:
+    return {3: "triangle", 4: "square"}.get(length, "cycle")
+
+
+def type_counts(types: tuple[str, ...]) -> str:
+    """``two papers and one author``."""
+    counts = sorted(Counter(types).items(), key=lambda item: (-item[1], item[0]))
+    return listed([count(number, name) for name, number in counts])
+
+
+def strongest_star(graph: GraphBatch, effects: Effects) -> tuple[str, float] | None:
+    """The node whose removal hurts most with the neighbours that matter as well: text and log-odds.
+
+    ``an N node joined to two O nodes (double, single)``. Where no neighbour matters as well, all are named.
+    """
+    drops = {effect.part.nodes[0]: effect.drop or 0.0 for effect in effects.of(Kind.NODE)}
+    if not drops:
+        return None
+    most = max(drops.values())
+    joined = graph.undirected[0]
+
+    def strong(v: int) -> list[int]:
+        return [w for w in joined[v].nonzero()[:, 0].tolist() if drops.get(w, 0.0) >= SHARE * most]
+
+    # of the nodes that matter as much as any, the one that most others that matter are joined to
+    near = [v for v in drops if drops[v] >= 0.9 * most]
+    top = min(near, key=lambda v: (-len(strong(v)), -round(drops[v], DIGITS), _type(graph, v)))
+    arms = strong(top) or joined[top].nonzero()[:, 0].tolist()
+    groups: dict[str, list[str]] = {}
+    for v in arms:
+        groups.setdefault(_type(graph, v), []).append(_relation(graph, top, v))
+    several = []
+    for name, bonds in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
+        how = f" ({', '.join(sorted(set(bonds)))})" if len({r.name for r in graph.schema.relations}) > 1 else ""
+        several.append((a(noun(name)) if len(bonds) == 1 else f"{number_word(len(bonds))} {nouns(name)}") + how)
+    return a(noun(_type(graph, top))) + (f" joined to {listed(several)}" if several else ""), drops[top]
+
+
+def degree_text(graph: GraphBatch, node: int) -> str:
+    """``three neighbours``."""
+    degree = int(graph.undirected[0, node].sum())
+    return f"{number_word(degree)} neighbour{'' if degree == 1 else 's'}"
+
+
+def _counted(shape: str, number: int) -> str:
+    return a(shape) if number == 1 else f"{number_word(number)} {shape}s"
+
+
+def _relation(graph: GraphBatch, u: int, v: int) -> str:
+    number = int(graph.edge[0, u, v]) or int(graph.edge[0, v, u])
+    return graph.schema.relations[number - 1].name.replace("_", " ")
+
+
+def _type(graph: GraphBatch, node: int) -> str:
+    return graph.schema.node_types[int(graph.node_type[0, node])]
