@@ -15,12 +15,20 @@ from dignn.schema import EdgeType, Schema
 
 @dataclass(frozen=True)
 class Motif:
-    """A small typed pattern: node types by position, and edges (u, v) with their edge type."""
+    """A small typed pattern.
+
+    Args:
+        name: what people call it.
+        node_types: by position.
+        edges: (u, v), positions, with their ``edge_types``.
+        closed: positions that have no neighbours beyond the motif's own.
+    """
 
     name: str
     node_types: tuple[str, ...]
     edges: tuple[tuple[int, int], ...]
     edge_types: tuple[EdgeType, ...]
+    closed: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.edges) != len(self.edge_types):

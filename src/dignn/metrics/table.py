@@ -11,6 +11,7 @@ from typing import Any
 from dignn.batch import GraphBatch
 from dignn.gnn.adapter import Scores
 from dignn.metrics.cosine import mean_cosine
+from dignn.metrics.faithfulness import predictive_faithfulness
 from dignn.metrics.graph_features import Learned, graph_features
 from dignn.metrics.mmd import METRICS, mmd
 from dignn.metrics.structure import novelty, spread, uniqueness
@@ -71,13 +72,6 @@ def measure(
         },
         "control": {},
     }
-
-
-def predictive_faithfulness(scores: Scores) -> float | None:
-    """PF: the mean over classes of the highest probability that any candidate gets."""
-    if not len(scores.graph):
-        return None
-    return float(scores.probability.max(0).values.mean())
 
 
 def _class_mmd(candidates: GraphBatch, scores: Scores, real: GraphBatch) -> dict[str, float | None]:
