@@ -10,17 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from command_line import run
 from dignn.batch import GraphBatch
-from dignn.cli import main
 from dignn.gnn.zoo import DEFAULTS
 from dignn.schema import Schema
-
-
-def run(*arguments: str) -> int:
-    try:
-        return main(arguments)
-    except SystemExit as leaving:  # tyro's own exits: --help, wrong usage
-        return int(leaving.code or 0)
 
 
 def test_demo_writes_a_report_and_names_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -179,7 +172,7 @@ def test_a_missing_data_set_gives_one_sentence(
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("command", [[], ["demo"], ["explain"], ["train"], ["datasets"]])
+@pytest.mark.parametrize("command", [[], ["demo"], ["explain"], ["evaluate"], ["train"], ["datasets"]])
 def test_help_has_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(*command, "--help") == 0
     assert "Example: dignn" in capsys.readouterr().out

@@ -1,0 +1,47 @@
+"""The summary at the end of a command."""
+
+from __future__ import annotations
+
+import pytest
+
+from dignn.cli.summary import mmd_ratio, print_summary, value
+from dignn.explanation import Explanations
+
+MMD = {"node_type": 0.02, "degree": 0.03, "clustering": 0.0, "spectral": None}
+FLOOR = {"node_type": 0.01, "degree": 0.01, "clustering": 0.0, "spectral": 0.01}
+
+
+def test_a_value_that_is_not_there_is_none() -> None:
+    metrics = {"sound": {"typed_gf": 0.5, "features": None, "planted": {"a": 1}}}
+    assert value(metrics, "sound.typed_gf") == 0.5
+    for path in ("sound.contrast", "sound.features.c2st", "paper.pf", "sound.planted", "sound.typed_gf.more"):
+        assert value(metrics, path) is None
+
+
+def test_the_ratio_leaves_out_what_has_no_floor_or_no_value() -> None:
+    assert mmd_ratio({"sound": {"mmd": MMD}}, {"sound": {"mmd": FLOOR}}) == pytest.approx((2 + 3) / 2)
+    assert mmd_ratio({"sound": {"mmd": FLOOR}}, {"sound": {"mmd": FLOOR}}) == pytest.approx(1)
+    assert mmd_ratio({}, {"sound": {"mmd": FLOOR}}) is None
+
+
+def test_figures_stand_beside_floor_and_controls(capsys: pytest.CaptureFixture[str]) -> None:
+    metrics = {
+        "paper": {"pf": 0.91, "gf": None},
+        "sound": {"mmd": MMD, "typed_gf": 0.81},
+        "floor": {"paper": {"pf": 0.92}, "sound": {"mmd": FLOOR, "typed_gf": 0.82}},
+        "control": {"random_trees": {"paper": {"pf": 0.93}, "sound": {"mmd": FLOOR}}},
+    }
+    print_summary(Explanations({"ring": []}, {"metrics": metrics, "timings": {"WALL": 12.34}}))
+    lines = capsys.readouterr().out.splitlines()
+    pf = next(line for line in lines if "PF" in line)
+    assert [cell.strip() for cell in pf.split("│")[2:5]] == ["0.910", "0.920", "0.930"]
+    typed = next(line for line in lines if "GF with types" in line)
+    assert [cell.strip() for cell in typed.split("│")[2:5]] == ["0.810", "0.820", "-"]
+    assert not any("motifs contained" in line for line in lines)
+    assert any("no candidate" in line for line in lines)
+    assert "12.3 s in all" in lines
+
+
+def test_a_run_that_was_not_measured_shows_its_classes(capsys: pytest.CaptureFixture[str]) -> None:
+    print_summary(Explanations({"ring": []}))
+    assert "Main figures" not in capsys.readouterr().out
