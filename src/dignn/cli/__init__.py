@@ -12,7 +12,7 @@ from typing import Any
 
 import tyro
 
-from dignn.cli import datasets, evaluate, explain, train
+from dignn.cli import datasets, evaluate, explain, metrics, train
 from dignn.cli.options import preset_of
 from dignn.cli.signals import Terminated, termination_interrupts
 from dignn.console import err
@@ -25,6 +25,7 @@ def commands(preset: str) -> dict[str, Callable[..., Any]]:
         "demo": explain.demo_with(preset),
         "explain": explain.explain_with(preset),
         "evaluate": evaluate.evaluate,
+        "metrics": metrics.metrics,
         "train": train.train,
         "datasets": datasets.datasets,
     }

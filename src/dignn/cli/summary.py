@@ -90,6 +90,9 @@ def _words(best: Explanation) -> list[str]:
     """Columns of the classified node: those whose removal hurts most, or, where that is not known, the largest."""
     if best.node is None:
         return []
+    evidence = getattr(best, "evidence", None)
+    if evidence is not None:
+        return [column.name for column in evidence.own_columns[:WORDS] if column.drop > 0]
     return [column for column, _ in best.top_features(best.node, WORDS)]
 
 
