@@ -123,5 +123,6 @@ def motif_statistics(explanations: Explained, motifs: MotifSets, *, typed: bool 
 def _check(explanations: Explained, motifs: MotifSets) -> None:
     if len(explanations) != len(motifs):
         raise DignnError(
-            f"There are explanations of {len(explanations)} classes and motifs of {len(motifs)}; give both for every class"
+            f"There are explanations of {len(explanations)} classes and motifs of {len(motifs)}; "
+            "give a list for every class"
         )
