@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-_NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 # Names that end like plurals or sound unlike they are written.
 _SINGULAR = {"series", "species", "news", "lens", "gas", "bus", "means", "class", "address", "business", "process"}
+_IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women", "datum": "data"}
 _AN = ("hour", "honest", "honour", "honor", "heir")
 _A = ("uni", "use", "user", "usu", "util", "eu", "one", "once", "ubiq", "ur")
 _SPELLED_AN = "AEFHILMNORSX"  # letters whose names start with a vowel
@@ -93,7 +94,10 @@ def _text(name: str) -> str:
 def _singular(text: str) -> str:
     head, _, word = text.rpartition(" ")
     low = word.lower()
-    if low not in _SINGULAR and len(word) > 3 and not word.isupper():
+    known = {several: one for one, several in _IRREGULAR.items()}
+    if low in known:
+        word = known[low]
+    elif low not in _SINGULAR and len(word) > 3 and not word.isupper():
         if low.endswith("ies") and len(word) > 4 and low not in ("movies", "cookies"):
             word = word[:-3] + "y"
         elif low.endswith(("sses", "xes", "ches", "shes")):
@@ -110,8 +114,8 @@ def _plural(text: str) -> str:
         pass
     elif low.endswith("y") and low[-2:-1] not in tuple("aeiou"):
         word = word[:-1] + "ies"
-    elif low.endswith("person"):
-        word = word[: -len("person")] + ("People" if word[-6:-5] == "P" else "people")
+    elif low in _IRREGULAR:
+        word = _IRREGULAR[low]
     elif low.endswith("is") and len(word) > 4:
         word = word[:-2] + "es"
     elif low.endswith(("s", "x", "ch", "sh")):

@@ -123,7 +123,7 @@ def removal_effects(
 
     Args:
         adapter: the model.
-        graph: a batch of one graph with features.
+        graph: a batch of one graph, with features where the data has some.
         node: position of the classified node; None for graph classification.
         class_index: the class that is explained.
         averages: by type name the row that stands for removed features, see
@@ -137,6 +137,8 @@ def removal_effects(
     possible = [part for part in chosen if not _empties(graph, part)]
     values = _score(adapter, without(graph, [nothing, *possible], known, node), node, class_index)
     log_odds, probability = values[0].tolist()
+    if log_odds != log_odds:  # NaN
+        raise ModelMismatchError("The model gives no answer for the whole graph, so there is nothing to compare with")
     after = {part: value.tolist() for part, value in zip(possible, values[1:], strict=True)}
     effects = []
     for part in chosen:

@@ -70,7 +70,10 @@ def _structure(graph: GraphBatch, effects: Effects, cycles: Sequence[Cycles]) ->
     if node is None:
         star = strongest_star(graph, effects) if typed else None
         clauses = [Clause("it", f"has {listed(texts)}", drop)] if texts else []
-        return [*clauses, Clause("it", f"has {star[0]}", star[1])] if star is not None else clauses
+        # a part of a ring of carbon that is all carbon says nothing that the ring does not
+        if star is not None and not any(star[2] <= set(group.types) for group in chosen):
+            clauses.append(Clause("it", f"has {star[0]}", star[1]))
+        return clauses
     if texts:
         degree = "" if typed else f" and has {degree_text(graph, node)}"
         return [Clause("it", f"lies on {listed(texts)}{degree}", drop)]

@@ -10,7 +10,7 @@ import networkx as nx
 
 from dignn.batch import GraphBatch
 from dignn.evidence.grammar import a, count, listed, noun, nouns, number_word
-from dignn.evidence.removal import DIGITS, Effects
+from dignn.evidence.removal import DIGITS, Effect, Effects
 from dignn.evidence.variants import Kind, Part
 
 # Longer cycles are not shapes that a reader recognises; more of them are not looked at.
@@ -44,24 +44,26 @@ class Cycles:
 def cycles_of(graph: GraphBatch, effects: Effects) -> list[Cycles]:
     """Chordless cycles through the classified node (or anywhere in the graph), those that matter most first."""
     whole = nx.from_numpy_array(graph.undirected[0].numpy())
-    edges = {frozenset(effect.part.nodes): effect for effect in effects.of(Kind.EDGE)}
+    edges: dict[frozenset[int], list[Effect]] = {}  # two where a pair is joined both ways by directed relations
+    for effect in effects.of(Kind.EDGE):
+        edges.setdefault(frozenset(effect.part.nodes), []).append(effect)
     known = {effect.part: effect for effect in effects.effects}
-    groups: dict[tuple[int, tuple[str, ...]], list[tuple[int, int]]] = {}
+    groups: dict[tuple[int, tuple[str, ...]], list[tuple[tuple[int, ...], ...]]] = {}
     for cycle in islice(nx.chordless_cycles(whole, length_bound=LONGEST_CYCLE), MOST_CYCLES):
         if effects.node is not None and effects.node not in cycle:
             continue
         pairs = [frozenset(pair) for pair in zip(cycle, [*cycle[1:], cycle[0]], strict=True)]
         weak = [edges[pair] for pair in pairs if pair in edges and effects.node not in pair]
         if weak:
-            cut = min(weak, key=lambda effect: -round(effect.drop or 0.0, DIGITS))
+            cut = min(weak, key=lambda several: -round(sum(e.drop or 0.0 for e in several), DIGITS))
             types = tuple(sorted(_type(graph, v) for v in cycle if v != effects.node))
-            groups.setdefault((len(cycle), types), []).append((cut.part.nodes[0], cut.part.nodes[1]))
+            groups.setdefault((len(cycle), types), []).append(tuple(sorted(e.part.nodes for e in cut)))
     found = []
     for (length, types), cuts in groups.items():
-        broken = Part(Kind.EDGE, tuple(v for pair in sorted(set(cuts)) for v in pair))
-        effect = known.get(broken)
-        drop = 0.0 if effect is None or effect.drop is None else effect.drop
-        found.append(Cycles(length, types, len(cuts), broken, drop, effect.probability if effect else None))
+        pairs_cut = sorted({pair for several in cuts for pair in several})
+        broken = Part(Kind.EDGE, tuple(v for pair in pairs_cut for v in pair))
+        measured = known.get(broken, Effect(broken, None, None))
+        found.append(Cycles(length, types, len(cuts), broken, measured.drop or 0.0, measured.probability))
     return sorted(found, key=lambda cycles: (-round(cycles.drop, DIGITS), cycles.length, cycles.types))
 
 
@@ -86,8 +88,8 @@ def type_counts(types: tuple[str, ...]) -> str:
     return listed([count(number, name) for name, number in counts])
 
 
-def strongest_star(graph: GraphBatch, effects: Effects) -> tuple[str, float] | None:
-    """The node whose removal hurts most with the neighbours that matter as well: text and log-odds.
+def strongest_star(graph: GraphBatch, effects: Effects) -> tuple[str, float, frozenset[str]] | None:
+    """The node whose removal hurts most with the neighbours that matter as well: text, log-odds and node types.
 
     ``an N node joined to two O nodes (double, single)``. Where no neighbour matters as well, all are named.
     """
@@ -111,7 +113,8 @@ def strongest_star(graph: GraphBatch, effects: Effects) -> tuple[str, float] | N
     for name, bonds in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         how = f" ({', '.join(sorted(set(bonds)))})" if len({r.name for r in graph.schema.relations}) > 1 else ""
         several.append((a(noun(name)) if len(bonds) == 1 else f"{number_word(len(bonds))} {nouns(name)}") + how)
-    return a(noun(_type(graph, top))) + (f" joined to {listed(several)}" if several else ""), drops[top]
+    text = a(noun(_type(graph, top))) + (f" joined to {listed(several)}" if several else "")
+    return text, drops[top], frozenset([_type(graph, top), *groups])
 
 
 def degree_text(graph: GraphBatch, node: int) -> str:
