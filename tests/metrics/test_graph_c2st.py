@@ -115,6 +115,11 @@ def test_same_seed_same_value_and_too_few_graphs(real: GraphBatch) -> None:
     assert graph_c2st([], graphs, seed=Seed(0)) is None
 
 
+def test_graphs_that_are_all_the_same() -> None:
+    graph = of_networkx(nx.path_graph(4))
+    assert graph_c2st([graph] * 20, [graph] * 30, seed=Seed(0)) == 0.5
+
+
 def test_odd_graphs() -> None:
     empty, node = PlainGraph.from_edges(0, []), PlainGraph.from_edges(1, [(0, 0)])
     apart, far = PlainGraph.from_edges(5, [(0, 1)]), of_networkx(nx.path_graph(30), list(range(30)))
