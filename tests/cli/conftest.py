@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -57,11 +58,19 @@ def bibliography(authors: int = 40) -> HeteroData:
     return data
 
 
+@pytest.fixture(scope="session")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with data.pt, authors.pt and gnn.py, not to be changed."""
+    folder = tmp_path_factory.mktemp("furnished")
+    torch.save(small_graphs(), folder / "data.pt")
+    torch.save(bibliography(), folder / "authors.pt")
+    (folder / "gnn.py").write_text(GNN)
+    return folder
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user is in a folder with data.pt, authors.pt and gnn.py."""
-    torch.save(small_graphs(), tmp_path / "data.pt")
-    torch.save(bibliography(), tmp_path / "authors.pt")
-    (tmp_path / "gnn.py").write_text(GNN)
+    shutil.copytree(furnished, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -113,7 +113,7 @@ def subject_of(
             raise DignnError(
                 f"{run.folder} is of the data set {content['dataset']}; leave out --data, --model, --trust"
             )
-        fewer = _fewer_columns(content.get("columns"))
+        fewer = fewer_columns(content.get("columns"))
         return of_dataset(content["dataset"], run.seed, content["form"], fewer, progress, download=download)
     path, own = _own(run)
     path, own = data or path, replace(own, model=model or own.model, trust=trust)
@@ -123,7 +123,8 @@ def subject_of(
     return replace(of_file(path, own), about={"dataset": content["dataset"], "own": content["own"]})
 
 
-def _fewer_columns(noted: dict[str, Any] | None) -> FewerColumns:
+def fewer_columns(noted: dict[str, Any] | None) -> FewerColumns:
+    """The selection of columns that ``FewerColumns.about`` noted."""
     if noted is None:
         return FewerColumns()
     chosen = tuple(f"{name}={number}" for name, number in noted["chosen"].items())

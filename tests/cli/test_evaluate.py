@@ -1,0 +1,174 @@
+"""``dignn evaluate RUN``: measured again, from what the folder says of itself."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from contextlib import chdir
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from command_line import run
+from dignn.cli.options import FewerColumns
+from dignn.cli.rebuild import fewer_columns, restored
+from dignn.config import PRESETS, Config
+
+MADE = ("metrics.json", "explanations.json", "explanations.safetensors", "candidates.safetensors", "config.json")
+
+
+@pytest.fixture(scope="module")
+def once(furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of the user's own graphs, not to be changed."""
+    folder = tmp_path_factory.mktemp("once")
+    with chdir(furnished):
+        arguments = ["--preset", "smoke", "--candidates", 24, "--quiet", "--out", folder / "run"]
+        assert run("explain", "data.pt", "--model", "gnn.py:load", *arguments) == 0
+    return folder / "run"
+
+
+@pytest.fixture
+def finished(once: Path, home: Path) -> Path:
+    """A finished run in the user's folder."""
+    return Path(shutil.copytree(once, home / "run"))
+
+
+def _bytes(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in MADE}
+
+
+def test_a_finished_run_is_measured_again_with_the_same_result(
+    finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = _bytes(finished)
+    content = json.loads(before["metrics.json"])
+    content["paper"]["pf"] = -1.0  # what is written there is not believed
+    (finished / "metrics.json").write_text(json.dumps(content))
+    (finished / "report.html").unlink()
+    capsys.readouterr()
+    assert run("evaluate", finished) == 0
+    assert _bytes(finished) == before
+    assert (finished / "report.html").exists()
+    assert "Best explanation per class" in capsys.readouterr().out
+
+
+def test_json_is_printed_alone(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert run("evaluate", finished, "--json") == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out) == json.loads((finished / "metrics.json").read_text())
+    assert captured.err == ""
+
+
+@pytest.mark.parametrize("lost", [("metrics.json",), ("candidates.safetensors", "metrics.json", "explanations.json")])
+def test_what_a_stopped_run_lacks_is_made(lost: tuple[str, ...], finished: Path) -> None:
+    before = _bytes(finished)
+    for name in lost:
+        (finished / name).unlink()
+    assert run("evaluate", finished, "--quiet") == 0
+    assert _bytes(finished) == before
+
+
+def test_nothing_is_lost_when_data_or_model_are_missing(
+    finished: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = _bytes(finished)
+    (home / "elsewhere").mkdir()
+    shutil.move(home / "data.pt", home / "elsewhere" / "data.pt")
+    assert run("evaluate", finished) == 2
+    assert "The data file data.pt of" in capsys.readouterr().err
+    assert _bytes(finished) == before
+    shutil.move(home / "gnn.py", home / "elsewhere" / "gnn.py")
+    assert run("evaluate", finished, "--data", "elsewhere/data.pt") == 2
+    assert "There is no model file gnn.py" in capsys.readouterr().err
+    moved = ("--data", "elsewhere/data.pt", "--model", "elsewhere/gnn.py:load", "--quiet")
+    assert run("evaluate", finished, *moved) == 0
+    assert _bytes(finished) == before
+    # Other data under the old name are noticed.
+    torch.save(torch.load(home / "elsewhere" / "data.pt", weights_only=False)[:30], home / "data.pt")
+    assert run("evaluate", finished, "--model", "elsewhere/gnn.py:load") == 2
+    assert "is a run with data" in capsys.readouterr().err
+    assert _bytes(finished) == before
+
+
+def test_trust_is_asked_for_again(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = torch.load(home / "data.pt", weights_only=False)
+    data[0].path = Path("somewhere")
+    torch.save(data, home / "data.pt")
+    options = ["--preset", "smoke", "--candidates", 16, "--quiet", "--out", "run"]
+    assert run("explain", "data.pt", "--model", "gnn.py:load", "--trust", *options) == 0
+    assert run("evaluate", "run") == 2
+    assert "add --trust" in capsys.readouterr().err
+    assert run("evaluate", "run", "--trust", "--quiet") == 0
+
+
+def test_a_run_of_a_data_set(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--preset", "smoke", "--features", "independent", "--sizes", 8, "--candidates", 24, "--out", "run"]
+    assert run("explain", "tree-cycle", *options, "--quiet") == 0
+    before = _bytes(home / "run")
+    assert run("evaluate", "run", "--quiet") == 0
+    assert _bytes(home / "run") == before
+    assert run("evaluate", "run", "--data", "data.pt") == 2
+    assert "is of the data set tree-cycle" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "fewer", [FewerColumns(), FewerColumns(("director=movie", "movie=9")), FewerColumns(("a=1",), "frequency", True)]
+)
+def test_the_selection_of_columns_comes_back(fewer: FewerColumns) -> None:
+    assert fewer_columns(json.loads(json.dumps(fewer.about())).get("columns")) == fewer
+
+
+def test_a_folder_that_is_no_run_is_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "empty").mkdir()
+    for place, message in (("none", "does not exist"), ("empty", "is not a run folder"), ("data.pt", "is a file")):
+        assert run("evaluate", place) == 2
+        shown = capsys.readouterr().err
+        assert f"{place} {message}; give a folder that `dignn explain` made" in shown
+        assert len(shown.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda config: config.pop("seed"), "is damaged (it lacks"),
+        (lambda config: config["config"].pop("candidates"), "settings that this version of dignn does not have"),
+        (lambda config: config["config"].update(colour="red"), "settings that this version of dignn does not have"),
+        (lambda config: config["config"].update(candidates=0), "settings that this version of dignn does not have"),
+        (lambda config: config.update(config=[]), "settings that this version of dignn does not have"),
+        (lambda config: config.update(explainer="xgnn"), "is a run of 'xgnn'"),
+        (lambda config: config.pop("own"), "was made from Python"),
+        (lambda config: config["own"].pop("data"), "config.json is damaged"),
+        (lambda config: config["own"].update(colour="red"), "config.json is damaged"),
+    ],
+)
+def test_a_damaged_folder_or_one_of_another_version_is_named(
+    change: Any, message: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = home / "run"
+    folder.mkdir()
+    config = {
+        "dataset": "data.pt",
+        "own": {"data": "data.pt", "model": "gnn.py:load"},
+        "preset": "smoke",
+        "explainer": "dignnexplainer",
+        "seed": 0,
+        "config": json.loads(json.dumps(asdict(PRESETS["smoke"]))),
+    }
+    change(config)
+    (folder / "config.json").write_text(json.dumps(config))
+    assert run("evaluate", "run") == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert len(shown.strip().splitlines()) == 1
+    (folder / "config.json").write_text("{")
+    assert run("evaluate", "run") == 2
+    assert "is damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("preset", ["fast", "paper", "smoke"])
+def test_settings_come_back_from_json(preset: str) -> None:
+    assert restored(Config, json.loads(json.dumps(asdict(PRESETS[preset])))) == PRESETS[preset]
