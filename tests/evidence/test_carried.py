@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 import torch
-from evidence.planned import SCHEMA, adapter, bibliography
-from strategies import random_batch
-from tiny_models import TinyHetero
 
 from dignn.batch import GraphBatch
 from dignn.evidence import Evidence, Kind, average_rows, gather, removal_effects
 from dignn.evidence.carried import KEPT_COLUMNS
 from dignn.gnn.adapter import GNNAdapter
+from evidence.planned import SCHEMA, adapter, bibliography
+from strategies import random_batch
+from tiny_models import TinyHetero
 
 
 @dataclass(frozen=True)

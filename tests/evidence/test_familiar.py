@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from strategies import batch_of, plain_schema
 
 from dignn.batch import GraphBatch
 from dignn.errors import DignnError
 from dignn.evidence import NearestExample, nearest_real
 from dignn.gnn.adapter import Scores
+from strategies import batch_of, plain_schema
 
 SCHEMA = replace(plain_schema(), classes=("x", "y"), target="node")
 

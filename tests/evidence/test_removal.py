@@ -9,9 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from evidence.planned import AVERAGES, SCHEMA, adapter, bibliography, model
-from strategies import batch_of, plain_schema, random_batch
-from tiny_models import TinyHetero
 from torch import Tensor
 from torch_geometric.data import HeteroData
 
@@ -22,6 +19,9 @@ from dignn.evidence.joint import with_joint
 from dignn.evidence.variants import parts_of, steps_from, without
 from dignn.gnn.adapter import GNNAdapter
 from dignn.schema import FeatureKind, FeatureSpec, Layout, Relation
+from evidence.planned import AVERAGES, SCHEMA, adapter, bibliography, model
+from strategies import batch_of, plain_schema, random_batch
+from tiny_models import TinyHetero
 
 # By hand: own words 2 + 0.5; paper 1: 1.5 - 0.25 + 0.125, term 0.5 + 1, venue 3; paper 2: -0.75 + 0.125, cited 0.5
 WHOLE = 2.5 + (1.375 + 1.5 + 3) + (-0.625 + 0.5)

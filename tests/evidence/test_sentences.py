@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from evidence.planned import AVERAGES, SCHEMA, adapter, bibliography
-from strategies import batch_of, plain_schema
 from torch import Tensor
 
 from dignn.batch import GraphBatch
@@ -15,7 +13,11 @@ from dignn.evidence import removal_effects, sentences, strongest_columns
 from dignn.evidence.grammar import a, at_least, count, listed, noun, nouns, percent, quoted
 from dignn.evidence.joint import with_joint
 from dignn.gnn.adapter import GNNAdapter
+from dignn.runtime.seeds import Seed
 from dignn.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
+from evidence.planned import AVERAGES, SCHEMA, adapter, bibliography
+from strategies import batch_of, plain_schema
+from tiny_models import TinyGCN
 
 
 def text_of(model: GNNAdapter, graph: GraphBatch, node: int | None, class_index: int) -> str:
@@ -261,3 +263,18 @@ def test_a_ring_of_atoms() -> None:
     text = text_of(GNNAdapter(rings, ATOMS), graph, None, 1)
     assert "when, as here, it has a ring of six C nodes." in text
     assert text.endswith("With the ring broken the probability falls to 27 %.")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_nodes_does_not_matter_where_cycles_share_edges(seed: int) -> None:
+    """Three squares in a row, which can be broken in several ways."""
+    schema = replace(NODES, target=None)
+    ladder = {(i, i + 1): 1 for i in (0, 1, 2, 4, 5, 6)} | {(i, i + 4): 1 for i in range(4)}
+    graph = batch_of(schema, [0] * 8, ladder)
+    model = GNNAdapter(TinyGCN(1, 2, pool=True, seed=seed), schema)
+    class_index = int(model.score(graph).logits.argmax())
+    texts = {
+        text_of(model, graph.permute(torch.randperm(8, generator=Seed(number).torch())[None]), None, class_index)
+        for number in range(8)
+    }
+    assert len(texts) == 1

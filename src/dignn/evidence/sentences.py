@@ -91,7 +91,9 @@ def _without(graph: GraphBatch, effects: Effects, cycles: Sequence[Cycles]) -> l
     if not single:
         return []
     order = [Kind.NODE, Kind.COLUMN, Kind.ROW, Kind.EDGE]  # of equal effects the one that is said most easily
-    strongest = min(single, key=lambda effect: (-round(effect.drop or 0.0, DIGITS), order.index(effect.part.kind)))
+    rank = {effect.part: (-round(effect.drop or 0.0, DIGITS), order.index(effect.part.kind)) for effect in single}
+    tied = [effect for effect in single if rank[effect.part] == min(rank.values())]
+    strongest = min(tied, key=lambda effect: _missing(graph, effects, effect))
     lowest = strongest.probability if strongest.probability is not None else effects.probability
     joint = _together(graph, effects, cycles)
     decisive = [(drop, text, p) for drop, text, p in joint if effects.probability - p >= DECIDES]

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 
+import igraph
 import networkx as nx
 
 from dignn.batch import GraphBatch
@@ -48,6 +49,7 @@ def cycles_of(graph: GraphBatch, effects: Effects) -> list[Cycles]:
     for effect in effects.of(Kind.EDGE):
         edges.setdefault(frozenset(effect.part.nodes), []).append(effect)
     known = {effect.part: effect for effect in effects.effects}
+    place = _places(graph, effects)
     groups: dict[tuple[int, tuple[str, ...]], list[tuple[tuple[int, ...], ...]]] = {}
     for cycle in islice(nx.chordless_cycles(whole, length_bound=LONGEST_CYCLE), MOST_CYCLES):
         if effects.node is not None and effects.node not in cycle:
@@ -55,7 +57,7 @@ def cycles_of(graph: GraphBatch, effects: Effects) -> list[Cycles]:
         pairs = [frozenset(pair) for pair in zip(cycle, [*cycle[1:], cycle[0]], strict=True)]
         weak = [edges[pair] for pair in pairs if pair in edges and effects.node not in pair]
         if weak:
-            cut = min(weak, key=lambda several: -round(sum(e.drop or 0.0 for e in several), DIGITS))
+            cut = min(weak, key=lambda several: _rank(several, place))
             types = tuple(sorted(_type(graph, v) for v in cycle if v != effects.node))
             groups.setdefault((len(cycle), types), []).append(tuple(sorted(e.part.nodes for e in cut)))
     found = []
@@ -65,6 +67,26 @@ def cycles_of(graph: GraphBatch, effects: Effects) -> list[Cycles]:
         measured = known.get(broken, Effect(broken, None, None))
         found.append(Cycles(length, types, len(cuts), broken, measured.drop or 0.0, measured.probability))
     return sorted(found, key=lambda cycles: (-round(cycles.drop, DIGITS), cycles.length, cycles.types))
+
+
+def _rank(edges: list[Effect], place: list[int]) -> tuple[float, list[int]]:
+    """Edges that hurt most come first, equal ones by where they are in the graph."""
+    return -round(sum(edge.drop or 0.0 for edge in edges), DIGITS), sorted(place[v] for v in edges[0].part.nodes)
+
+
+def _places(graph: GraphBatch, effects: Effects) -> list[int]:
+    """A number for every position that does not depend on the order of nodes, except among those that look alike."""
+    size = graph.node_type.size(1)
+    looks: list[list[tuple[float, int, bool]]] = [[] for _ in range(size)]
+    for effect in effects.of(Kind.EDGE):
+        u, v = effect.part.nodes
+        seen = round(effect.drop or 0.0, DIGITS), int(graph.edge[0, u, v])
+        looks[u].append((*seen, True))
+        looks[v].append((*seen, False))
+    keys = [(int(graph.node_type[0, v]), v == effects.node, sorted(looks[v])) for v in range(size)]
+    order = sorted(keys)
+    pairs = graph.undirected[0].triu().nonzero().tolist()
+    return list(igraph.Graph(size, pairs).canonical_permutation(color=[order.index(key) for key in keys]))
 
 
 def cycle_text(cycles: Cycles, typed: bool) -> str:
