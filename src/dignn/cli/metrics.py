@@ -13,12 +13,13 @@ from dignn.console import log_to_console, table
 from dignn.errors import DignnError
 
 Kind = Literal["binary", "count", "categorical", "identity", "continuous"]
-File = Annotated[Path, tyro.conf.Positional]
+Real = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="REAL")]
+Generated = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="GENERATED")]
 
 
 def metrics(
-    real: File,
-    generated: File,
+    real: Real,
+    generated: Generated,
     motifs: Path | None = None,
     features: bool = False,
     kind: Kind | None = None,
