@@ -7,6 +7,7 @@ The data are made here: members of a chess, a football and a music club, most fr
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from dignn.inference import infer_schema
 FOLDER = Path("runs/examples/homogeneous")
 CLASSES = ("chess", "football", "music")
 INTERESTS = ("openings", "puzzles", "history", "running", "travel", "betting", "concerts", "dancing", "poetry")
+NAMES = {"person": INTERESTS}
 PEOPLE = 400
 
 
@@ -75,7 +77,7 @@ def main(preset: str = "fast") -> None:
     model = train(data)
 
     # From Python. Nodes of a Data are of one type; target= names it.
-    schema = infer_schema(data, "person", classes=CLASSES, names={"person": INTERESTS})
+    schema = infer_schema(data, "person", classes=CLASSES, names=NAMES)
     explainer = DiGNNExplainer(model, data, schema=schema, config=preset, seed=0, folder=FOLDER / "run")
     explanations = explainer.fit().explain(top_k=3)
     for name, (best, *_) in explanations.items():
@@ -86,6 +88,7 @@ def main(preset: str = "fast") -> None:
     # For the command line, see examples/README.md.
     torch.save(data, FOLDER / "data.pt")
     torch.save(model.state_dict(), FOLDER / "weights.pt")
+    (FOLDER / "names.json").write_text(json.dumps(NAMES))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
             ["--target", "author", "--names", "{folder}/names.json"],
             ["databases", "networks", "vision"],
         ),
-        ("homogeneous", ["--target", "person"], ["chess", "football", "music"]),
+        ("homogeneous", ["--target", "person", "--names", "{folder}/names.json"], ["chess", "football", "music"]),
         ("graph_classifier", ["--type-names", "C", "N", "O"], ["chain", "ring"]),
     ],
 )
