@@ -107,9 +107,10 @@ def without(graph: GraphBatch, parts: Sequence[Part], averages: Mapping[str, Ten
         gone = part.nodes if part.kind is Kind.NODE else ()
         if part.kind is Kind.OTHERS:
             gone = tuple(v for v in range(many[1]) if v != node)
-        edge[number, gone, :] = 0
-        edge[number, :, gone] = 0
-        node_type[number, gone] = PADDING
+        if gone:
+            edge[number, gone, :] = 0
+            edge[number, :, gone] = 0
+            node_type[number, gone] = PADDING
     label = graph.label.expand(many).masked_fill(node_type < 0, PADDING)
     changed = replace(
         graph,
