@@ -9,7 +9,7 @@ import torch
 
 from dignn.batch import GraphBatch
 from dignn.data import load
-from dignn.data.base import GroundTruth
+from dignn.data.base import GroundTruth, Motif
 from dignn.data.motifs import citation_triangle, coauthor_square, cycle, house
 from dignn.errors import DignnError
 from dignn.metrics.truth import NAMES, planted_truth
@@ -103,6 +103,14 @@ def test_directions_of_other_relations_count() -> None:
     back = authored([0, 1, 1], {(0, 1): WRITES, (1, 2): CITES}, {})
     assert planted_truth([[(there, 0)]], truth)["mean"]["motif_recall"] == 1
     assert planted_truth([[(back, 0)]], truth)["mean"]["motif_recall"] == 0
+
+
+def test_only_position_0_of_a_typed_motif_is_the_classified_node() -> None:
+    """A paper of the first author cites one of the second; the class is that of the first."""
+    citing = Motif("citing", ("author", "author", "paper", "paper"), ((0, 2), (1, 3), (2, 3)), TRIANGLE.edge_types)
+    graph = authored([0, 0, 1, 1], {(0, 2): WRITES, (1, 3): WRITES, (2, 3): CITES}, {})
+    found = [planted_truth([[(graph, node)]], GroundTruth(motifs=((citing,),))) for node in (0, 1)]
+    assert [values["mean"]["motif_recall"] for values in found] == [1, 0]
 
 
 def test_padding_does_not_move_the_classified_node() -> None:
