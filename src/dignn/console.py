@@ -12,6 +12,7 @@ from rich.logging import RichHandler
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 from rich.table import Table
+from rich.text import Text
 
 from dignn.runtime.progress import Progress, Tick
 
@@ -41,12 +42,12 @@ def log_to_console(quiet: bool) -> None:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None) -> None:
-    """Prints a table."""
-    shown = Table(title=title, title_justify="left", header_style="bold")
+    """Prints a table. Names in it come from users: brackets are shown as they are."""
+    shown = Table(title=None if title is None else Text(title), title_justify="left", header_style="bold")
     for column in columns:
-        shown.add_column(column, overflow="fold")
+        shown.add_column(Text(column), overflow="fold")
     for row in rows:
-        shown.add_row(*row)
+        shown.add_row(*(Text(cell) for cell in row))
     out.print(shown)
 
 

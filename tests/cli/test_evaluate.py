@@ -16,6 +16,7 @@ from command_line import run
 from dignn.cli.options import FewerColumns
 from dignn.cli.rebuild import fewer_columns, restored
 from dignn.config import PRESETS, Config
+from dignn.errors import DignnError
 
 MADE = ("metrics.json", "explanations.json", "explanations.safetensors", "candidates.safetensors", "config.json")
 
@@ -91,6 +92,17 @@ def test_nothing_is_lost_when_data_or_model_are_missing(
     torch.save(torch.load(home / "elsewhere" / "data.pt", weights_only=False)[:30], home / "data.pt")
     assert run("evaluate", finished, "--model", "elsewhere/gnn.py:load") == 2
     assert "is a run with data" in capsys.readouterr().err
+    assert _bytes(finished) == before
+
+
+def test_the_old_figures_stay_when_measuring_fails(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = _bytes(finished)
+
+    def fail(*_: object, **__: object) -> None:
+        raise DignnError("no memory left")
+
+    monkeypatch.setattr("dignn.explainer.measure", fail)
+    assert run("evaluate", finished, "--quiet") == 2
     assert _bytes(finished) == before
 
 

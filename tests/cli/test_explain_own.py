@@ -35,7 +35,10 @@ def test_graphs_of_a_user_are_explained_and_a_run_goes_on(home: Path, capsys: py
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert run(*GRAPHS, *SMOKE, "--classes", "path", "ring", "--candidates", 24) == 0
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-    # Other weights are another run.
+    # Where the files are does not matter, what they hold does: other weights are another run.
+    absolute = ("explain", home / "data.pt", "--model", f"{home / 'gnn.py'}:load")
+    assert run(*absolute, *SMOKE, "--classes", "path", "ring", "--candidates", 24, "--out", folder) == 0
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     (home / "gnn.py").write_text((home / "gnn.py").read_text().replace("manual_seed(0)", "manual_seed(1)"))
     assert run(*GRAPHS, *SMOKE, "--classes", "path", "ring", "--candidates", 24) == 2
     assert "is a run with model" in capsys.readouterr().err

@@ -45,3 +45,8 @@ def test_figures_stand_beside_floor_and_controls(capsys: pytest.CaptureFixture[s
 def test_a_run_that_was_not_measured_shows_its_classes(capsys: pytest.CaptureFixture[str]) -> None:
     print_summary(Explanations({"ring": []}))
     assert "Main figures" not in capsys.readouterr().out
+
+
+def test_names_of_users_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    print_summary(Explanations({"[red]ring[/red]": []}))
+    assert "[red]ring[/red]" in capsys.readouterr().out

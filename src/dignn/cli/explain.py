@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from dignn.cli.options import By, Columns, FewerColumns, Form, Name, Own
+from dignn.cli.rebuild import as_noted
 from dignn.cli.subject import is_file, of_dataset, of_file
 from dignn.cli.summary import print_accuracy, print_summary
 from dignn.config import PRESETS, Config
@@ -95,7 +96,7 @@ def explain_with(preset: str) -> Callable[..., None]:
                     "them out (select columns before you train and save)"
                 )
             progress = _prepare(config, folder, quiet)
-            subject = of_file(Path(name), own)
+            subject = as_noted(of_file(Path(name), own), folder)
         else:
             if own.given():
                 raise DignnError(

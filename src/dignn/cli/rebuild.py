@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from dignn.runtime.progress import Progress
 
 Settings = TypeVar("Settings")
+# Options that say where something is.
+PATHS = ("data", "model", "names")
 
 
 @dataclass(frozen=True)
@@ -119,8 +121,25 @@ def subject_of(
     path, own = data or path, replace(own, model=model or own.model, trust=trust)
     if not path.is_file():
         raise DignnError(f"The data file {path} of {run.folder} is not here; say where it is by --data FILE")
-    # What identifies the run is what it says of itself; that data and model are the same, their fingerprints show.
-    return replace(of_file(path, own), about={"dataset": content["dataset"], "own": content["own"]})
+    return as_noted(of_file(path, own), run.folder)
+
+
+def as_noted(subject: Subject, folder: Path) -> Subject:
+    """A subject under the paths that a run folder notes, where it differs from what is noted in paths only.
+
+    A run goes on from another working folder, or after its files were moved: that data, model and names are the same
+    is seen from fingerprints, not from where they are.
+    """
+    from dignn.runtime.files import read_json
+    from dignn.runtime.run import CONFIG
+
+    noted = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else {}
+    one, other = noted.get("own"), subject.about.get("own")
+    if not (isinstance(one, dict) and isinstance(other, dict)) or one.keys() != other.keys():
+        return subject
+    if any(one[name] != other[name] for name in other if name not in PATHS):
+        return subject
+    return replace(subject, about={**subject.about, "dataset": noted.get("dataset"), "own": one})
 
 
 def fewer_columns(noted: dict[str, Any] | None) -> FewerColumns:

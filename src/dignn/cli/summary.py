@@ -16,6 +16,7 @@ ABSENT = "-"
 # Main figures: a title, and where the value is in each layer of metrics.json.
 FIGURES = {
     "PF, highest probability": "paper.pf",
+    "PF in distribution": "sound.pf_in_distribution",
     "GF, motifs contained": "paper.gf",
     "GF with types": "sound.typed_gf",
     "valid graphs": "sound.yield",

@@ -105,14 +105,14 @@ def _function(module: ModuleType, name: str, place: str) -> Callable[..., Any]:
 
 
 def _takes_data(function: Callable[..., Any], given: str) -> bool:
-    needed = [
-        parameter
-        for parameter in inspect.signature(function).parameters.values()
-        if parameter.default is parameter.empty
-        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    ]
-    if len(needed) > 1 or any(parameter.kind is parameter.KEYWORD_ONLY for parameter in needed):
-        names = ", ".join(parameter.name for parameter in needed)
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some functions written in C do not tell
+        return False
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = [one for one in parameters if one.default is one.empty and one.kind not in several]
+    if len(needed) > 1 or any(one.kind is one.KEYWORD_ONLY for one in needed):
+        names = ", ".join(one.name for one in needed)
         raise DignnError(f"{given} needs the arguments {names}; it must take none, or only the data")
     return bool(needed)
 
