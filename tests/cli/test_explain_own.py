@@ -78,7 +78,7 @@ def test_a_forward_function_and_names_of_columns(home: Path, capsys: pytest.Capt
         (["data.pt", "--model", "gnn.py:load", "--target", "node"], "A list of graphs is classified as graphs"),
         (["data.pt", "--model", "gnn.py:load", "--classes", "ring"], "1 class names were given"),
         (["data.pt", "--model", "gnn.py:load", "--names", "none.json"], "none.json cannot be read"),
-        (["authors.pt", "--model", "gnn.py:load"], "Say which node type is classified: target= one of author, paper"),
+        (["authors.pt", "--model", "gnn.py:load"], "Say which node type of authors.pt is classified: --target one of"),
         (["authors.pt", "--model", "gnn.py:load", "--target", "autor"], "autor"),
         (["authors.pt", "--model", "gnn.py:load", "--target", "author"], "model"),
         (["planted", "--model", "gnn.py:load"], "--model needs a data file, and planted is a data set"),

@@ -103,6 +103,8 @@ def of_dataset(name: str, seed: int, form: Form, fewer: FewerColumns, progress: 
 
 def of_file(path: Path, own: Own) -> Subject:
     """A user's data file and model."""
+    from torch_geometric.data import HeteroData
+
     from dignn.inference import infer_schema
     from dignn.own import load_data, load_model, load_names
 
@@ -111,6 +113,9 @@ def of_file(path: Path, own: Own) -> Subject:
             f"{path} needs a model; add --model FILE.py:FUNCTION, a function that returns your trained model"
         )
     data = load_data(path, trust=own.trust)
+    choices = data.node_types if isinstance(data, HeteroData) else own.type_names
+    if choices and own.target is None and not isinstance(data, list):
+        raise DignnError(f"Say which node type of {path} is classified: --target one of {', '.join(choices)}")
     schema = infer_schema(
         data,
         own.target,
