@@ -1,7 +1,7 @@
 """Which graphs contain which motifs: exact subgraph isomorphism of many motifs in many small graphs.
 
-Three steps. Nodes are described by *signatures* (type, self-loop, and how many neighbours of each type stand in each
-relation), for all graphs at once; a node of a graph comes into question for a node of a motif if it has at least
+Three steps. Nodes are described by *signatures* (type, self-loop, triangles, and how many other nodes of each type
+stand in each relation to it), for all graphs at once; a node of a graph comes into question for a node of a motif if it has at least
 as much of everything. Pairs of graph and motif in which some signature has too few nodes are refused, again all at
 once. Only what is left is searched (:mod:`dignn.motifs.plans`).
 """
@@ -176,12 +176,14 @@ class _Language:
         return result
 
     def _describe(self, types: np.ndarray, relation: np.ndarray, accepts: np.ndarray) -> np.ndarray:
-        """Type, self-loop and, by pair of relations and type, the number of other nodes.  (G, N, 2 + pairs * types)"""
+        """Type, self-loop, triangles and, by pair of relations and type, other nodes.  (G, N, 3 + pairs * types)"""
         size = types.shape[1]
         of_type = (types[:, :, None] == self._types).astype(np.float32)  # (G, N, types)
         counts = [(cells.astype(np.float32) @ of_type).astype(np.int64) for cells in accepts]
+        joined = accepts[self._pairs.any(1)].any(0).astype(np.float32)
+        triangles = np.einsum("gij,gij->gi", joined @ joined, joined).astype(np.int64)  # each counted twice
         loops = relation[:, range(size), range(size)]
-        return np.concatenate([types[:, :, None], loops[:, :, None], *counts], axis=2)
+        return np.concatenate([types[:, :, None], loops[:, :, None], triangles[:, :, None], *counts], axis=2)
 
     def _covers(self, described: np.ndarray, signatures: np.ndarray) -> np.ndarray:
         """Whether nodes come into question for signatures.  described: (..., D), signatures: (S, D); (..., S)"""
