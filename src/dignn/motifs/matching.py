@@ -1,9 +1,9 @@
 """Which graphs contain which motifs: exact subgraph isomorphism of many motifs in many small graphs.
 
 Three steps. Nodes are described by *signatures* (type, self-loop, triangles, and how many other nodes of each type
-stand in each relation to it), for all graphs at once; a node of a graph comes into question for a node of a motif if it has at least
-as much of everything. Pairs of graph and motif in which some signature has too few nodes are refused, again all at
-once. Only what is left is searched (:mod:`dignn.motifs.plans`).
+stand in each relation to it), for all graphs at once; a node of a graph comes into question for a node of a motif if
+it has at least as much of everything. Pairs of graph and motif in which some signature has too few nodes are refused,
+again all at once. Only what is left is searched (:mod:`dignn.motifs.plans`).
 """
 
 from __future__ import annotations
