@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dignn.batch import PADDING, GraphBatch
+from dignn.batch import GraphBatch
 from dignn.config import PRESETS, Config
 from dignn.errors import DignnError, RunFolderError
 from dignn.features.base import FEATURE_GENERATORS, LEAST_ROWS, FeatureGenerator, under
@@ -200,24 +200,56 @@ class FeatureBank:
 
     def fill(self, batch: GraphBatch, *, seed: Seed, tick: Tick = silent) -> GraphBatch:
         """The same graphs with generated features; each node's follow the class around it."""
+        return self._draw(batch.without_features(), batch.mask, seed, tick)
+
+    def redraw(self, batch: GraphBatch, nodes: Tensor, *, seed: Seed) -> GraphBatch:
+        """The same graphs with the features of some nodes generated anew, given the class around them.
+
+        Where rows are means of neighbours' rows, those beside a marked neighbour are generated anew too: they are means
+        of all neighbours that the graph now has, and of new rows for those that it leaves out. A new member of an
+        identity type is none that its graph already has. All other rows stay as they are, bit for bit.
+
+        Args:
+            batch: graphs with features.
+            nodes: (B, N) bool, which nodes; marks on padding and on types without generated features change nothing.
+            seed: of what is drawn. What a node gets depends on the other marks too, as in :meth:`fill`.
+
+        Returns:
+            Graphs whose tables have one row for each node, however often they are drawn anew.
+        """
+        if nodes.shape != batch.node_type.shape or nodes.dtype != torch.bool:
+            raise DignnError(
+                f"Marks of nodes to draw anew are {nodes.dtype} of shape {tuple(nodes.shape)}; "
+                f"give one bool for each node, shape {tuple(batch.node_type.shape)}"
+            )
+        return self._draw(batch, nodes, seed, silent)
+
+    def _draw(self, batch: GraphBatch, nodes: Tensor, seed: Seed, tick: Tick) -> GraphBatch:
+        """Generates the rows of the marked nodes (B, N), and of means beside them; keeps those of all others."""
         around = condition_batch(batch)
-        row = torch.full_like(batch.row, PADDING)
-        tables: dict[str, Tensor] = {}
+        row, tables = batch.row.clone(), dict(batch.tables)
         # Means come last: they look at the rows of others.
         order = sorted(self._method, key=lambda name: name in self._means)
         for number, name in enumerate(order):
             here = batch.node_type == self.schema.type_index(name)
             part = _part(tick, number, len(order))
-            tables[name] = torch.empty(0, self.schema.spec(name).width)
             own = seed.child(name)
-            some = bool(here.any())
-            if some and name in self._means:
-                tables[name] = self._means[name].fill(batch, tables, row, around, self._generate, own)
+            means = self._means.get(name)
+            marked = here & nodes if means is None else here & (nodes | means.beside(batch, nodes))
+            rows = torch.empty(0, self.schema.spec(name).width)
+            some = bool(marked.any())
+            if some and means is not None:
+                rows = means.fill(batch, tables, row, around, self._generate, own, nodes=marked)
             elif some:
-                tables[name] = self._generate(name, around[here], own, part)
+                rows = self._generate(name, around[marked], own, part)
                 if self.schema.spec(name).kind is FeatureKind.IDENTITY:
-                    self._tell_apart(tables[name], here, around[here], name, own)
-            row[here] = torch.arange(int(here.sum()))
+                    self._tell_apart(rows, marked, around[marked], name, own, _members(batch, name, here & ~marked))
+            if not torch.equal(marked, here):
+                kept = batch.features(name)  # a copy, in order of graph and position
+                kept[marked[here]] = rows
+                rows = kept
+            tables[name] = rows
+            row[here] = torch.arange(len(rows))
             part(1, 1)
         return replace(batch, row=row, tables=tables)
 
@@ -245,11 +277,16 @@ class FeatureBank:
                 out[mine] = part.generator.sample(blind[mine], seed=seed.child("class", str(part.label)), tick=piece)
         return out
 
-    def _tell_apart(self, table: Tensor, here: Tensor, condition: Tensor, name: str, seed: Seed) -> None:
-        """Draws members anew, in place, where one stands twice in a graph; the data has each only once."""
+    def _tell_apart(
+        self, table: Tensor, here: Tensor, condition: Tensor, name: str, seed: Seed, taken: set[tuple[int, int]]
+    ) -> None:
+        """Draws members anew, in place, where one stands twice in a graph; the data has each only once.
+
+        ``taken``: graphs and the members that they have beside those in ``table``.
+        """
         graph = here.nonzero()[:, 0]
         for attempt in range(REDRAWS):
-            seen: set[tuple[int, int]] = set()
+            seen = set(taken)
             twice = []
             for number, pair in enumerate(zip(graph.tolist(), table.argmax(1).tolist(), strict=True)):
                 if pair in seen:
@@ -319,6 +356,14 @@ def _table(data: Adjacency, learned: np.ndarray, graphs: GraphBatch | None, arou
     far = torch.arange(condition.size(1)) >= schema.num_classes
     condition[:, far & (condition.sum(0) < LEAST_ROWS)] = 0.0
     return Table.of(data.tables[name][row], condition, spec, weight)
+
+
+def _members(batch: GraphBatch, name: str, nodes: Tensor) -> set[tuple[int, int]]:
+    """(graph, member) of the marked nodes (B, N) of an identity type."""
+    if not bool(nodes.any()):
+        return set()
+    member = batch.tables[name][batch.row[nodes]].argmax(1)
+    return set(zip(nodes.nonzero()[:, 0].tolist(), member.tolist(), strict=True))
 
 
 def _fit_part(generator: FeatureGenerator, table: Table, seed: Seed) -> FeatureGenerator:

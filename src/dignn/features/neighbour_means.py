@@ -63,10 +63,25 @@ class NeighbourMeans:
                     )
         return None
 
+    def beside(self, batch: GraphBatch, nodes: Tensor) -> Tensor:
+        """(B, N) bool: nodes of the type that are joined to a marked node of the source.  nodes: (B, N) bool"""
+        schema = batch.schema
+        marked = nodes & (batch.node_type == schema.type_index(self.source))
+        here = batch.node_type == schema.type_index(self.name)
+        return here & (batch.undirected & marked[:, None, :]).any(2)
+
     def fill(
-        self, batch: GraphBatch, tables: dict[str, Tensor], row: Tensor, around: Tensor, generate: Generate, seed: Seed
+        self,
+        batch: GraphBatch,
+        tables: dict[str, Tensor],
+        row: Tensor,
+        around: Tensor,
+        generate: Generate,
+        seed: Seed,
+        *,
+        nodes: Tensor | None = None,
     ) -> Tensor:
-        """A row for each node of the type, in order.  (m, d)
+        """A row for each node of the type, or for each marked one, in order.  (m, d)
 
         Args:
             batch: the graphs.
@@ -74,9 +89,11 @@ class NeighbourMeans:
             around: (B, N, 2 C) condition of each node.
             generate: rows of a type.
             seed: of what the graphs leave out.
+            nodes: (B, N) bool, which nodes; by default all of the type.
         """
         schema = batch.schema
         here = batch.node_type == schema.type_index(self.name)
+        here = here if nodes is None else here & nodes
         is_source = batch.node_type == schema.type_index(self.source)
         graph, node = here.nonzero(as_tuple=True)
         joined = batch.undirected[graph, node] & is_source[graph]  # (m, N)
