@@ -180,7 +180,7 @@ class _Language:
         size = types.shape[1]
         of_type = (types[:, :, None] == self._types).astype(np.float32)  # (G, N, types)
         counts = [(cells.astype(np.float32) @ of_type).astype(np.int64) for cells in accepts]
-        joined: np.ndarray = accepts[self._pairs.any(1)].any(0).astype(np.float32)
+        joined = np.any(accepts[self._pairs.any(1)], axis=0).astype(np.float32)
         triangles = np.einsum("gij,gij->gi", joined @ joined, joined).astype(np.int64)  # each counted twice
         loops = relation[:, range(size), range(size)]
         return np.concatenate([types[:, :, None], loops[:, :, None], triangles[:, :, None], *counts], axis=2)
