@@ -17,11 +17,10 @@ from matplotlib import pyplot as plt
 from matplotlib.lines import Line2D
 
 from benchmarks.realism import METHODS, prepare
-from dignn.batch import GraphBatch
+from dignn.batch import GraphBatch, spread
 from dignn.config import PRESETS
 from dignn.data import DATASETS
 from dignn.explanation import Explanation
-from dignn.metrics.structure import spread
 from dignn.report.drawing import COLOURS, MARKERS, SHAPES, layout
 from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import single_thread

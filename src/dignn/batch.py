@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -166,6 +167,14 @@ class GraphBatch:
         """The typed structure alone."""
         return replace(self, tables={}, row=torch.full_like(self.row, PADDING))
 
+    def without_labels(self) -> GraphBatch:
+        """What the model and the reader see: classes of nodes and graphs are what somebody meant them to be."""
+        return replace(
+            self,
+            label=torch.full_like(self.label, PADDING),
+            graph_label=torch.full_like(self.graph_label, PADDING),
+        )
+
     @staticmethod
     def cat(batches: Sequence[GraphBatch]) -> GraphBatch:
         """One batch of all graphs, padded to the largest. Equal tables are shared, others joined."""
@@ -222,6 +231,11 @@ class GraphBatch:
             row=tensors["row"],
             tables=tables,
         )
+
+
+def spread(count: int, most: int) -> list[int]:
+    """At most ``most`` numbers below ``count``, evenly spread: batches are often ordered by size."""
+    return np.unique(np.linspace(0, max(count - 1, 0), min(count, most)).astype(int)).tolist() if count else []
 
 
 def _outside(values: Tensor, low: int, end: int) -> bool:

@@ -22,6 +22,7 @@ Prediction = Literal["velocity", "noise"]
 GaussianSampler = Literal["flow", "ancestral", "deterministic"]
 Continuous = Literal["auto", "tabddpm"]
 DiscreteBranch = Literal["multinomial", "threshold"]
+Selection = Literal["representative", "typical", "highest"]
 
 
 @dataclass(frozen=True)
@@ -238,6 +239,10 @@ class Config:
         one_model_per_class: one feature generator for each class of the target type (of every type, in graph
             classification) and one, blind to classes, for each other type, as in the paper; otherwise one for each
             type, which knows the class around a node. Identity types and controls always know it.
+        selection: how explanations are chosen: highest (the paper's rule: the highest probability), typical (inside the
+            range of real members, nearly the highest, and nearest to members in the model's embedding space) or
+            representative (the same, but first the graph with the structure most typical of the class).
+        tolerance: how much lower than the best a probability may be that is nearly the highest.
         top_k: explanations per class.
     """
 
@@ -253,12 +258,15 @@ class Config:
     tabddpm: TabDDPMConfig = field(default_factory=TabDDPMConfig)
     continuous: Continuous = "auto"
     one_model_per_class: bool = False
+    selection: Selection = "representative"
+    tolerance: float = 0.03
     top_k: int = 3
 
     def __post_init__(self) -> None:
         _at_least(self, 1, "subgraphs_per_size", "candidates", "top_k")
         _positive(self, "guidance", zero=True)
-        _one_of(self, continuous=Continuous)
+        _share(self, "tolerance")
+        _one_of(self, continuous=Continuous, selection=Selection)
         if self.subgraphs_per_size < 5:
             raise DignnError("subgraphs_per_size must be at least 5, because one in five is held out for measuring")
         if self.sizes is not None and (not self.sizes or min(self.sizes) < 1 or max(self.sizes) > MAX_NODES):
@@ -356,6 +364,7 @@ PRESETS.add(
         ),
         continuous="tabddpm",
         one_model_per_class=True,
+        selection="highest",
     ),
 )
 _SMOKE = TrainingConfig(steps=60, validate_every=30)

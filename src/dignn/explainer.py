@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,15 +14,20 @@ from torch_geometric.data import Data, HeteroData
 
 from dignn.batch import GraphBatch
 from dignn.config import PRESETS, Config
+from dignn.data.base import GroundTruth
 from dignn.errors import DignnError, RunFolderError
-from dignn.explanation import Explanation, Explanations
+from dignn.evidence import gather
+from dignn.explanation import Explanation, Explanations, Standing
 from dignn.features import FEATURE_GENERATORS, FeatureBank
 from dignn.fingerprint import data_fingerprint, model_fingerprint, schema_fingerprint
-from dignn.gnn.adapter import Forward, GNNAdapter, ReturnType, Scores
+from dignn.gnn.adapter import Forward, GNNAdapter, ReturnType
 from dignn.guidance import ClassGuide
 from dignn.inference import infer_schema
 from dignn.metrics import measure
 from dignn.metrics.graph_features import learned_rows
+from dignn.metrics.layers import Answer, Reality
+from dignn.motifs.mining import Parts
+from dignn.ranking import SELECTIONS, Ranking
 from dignn.real import RealGraphs, refuse_dropped_fields
 from dignn.runtime.files import read_json, write_json, write_text
 from dignn.runtime.progress import Progress
@@ -30,7 +35,6 @@ from dignn.runtime.run import Run
 from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import single_thread
 from dignn.schema import Schema
-from dignn.selection import select_highest
 from dignn.structure import STRUCTURE_GENERATORS, StructureGenerator
 from dignn.validity import Validity, check_validity
 
@@ -50,6 +54,7 @@ class Explainer(ABC):
             classification): what the model was trained on.
         target: the classified node type of a ``HeteroData``.
         schema: where the inferred one lacks something, for example names.
+        truth: what makes a member of each class, where that is known; only metrics look at it.
         config: settings, or the name of a preset.
         seed: the same seed gives the same explanations, bit for bit.
         forward, return_type: how to call the model where its signature does not tell.
@@ -67,6 +72,7 @@ class Explainer(ABC):
         target: str | None = None,
         *,
         schema: Schema | None = None,
+        truth: GroundTruth | None = None,
         config: Config | str = "fast",
         seed: int = 0,
         forward: Forward | None = None,
@@ -84,6 +90,7 @@ class Explainer(ABC):
             raise DignnError(f"The schema's target is '{self.schema.target}', not '{target}'; give one of them")
         if self.schema.num_classes < 2:
             raise DignnError("There is only one class, so there is nothing to tell apart; give data with two or more")
+        self.truth = truth
         self.seed = Seed(seed)
         self.adapter = GNNAdapter(model, self.schema, forward=forward, return_type=return_type)
         refuse_dropped_fields(self.adapter, data)
@@ -139,8 +146,13 @@ class Explainer(ABC):
             )
         return self
 
-    def explain(self, top_k: int | None = None) -> Explanations:
-        """Validity, selection and metrics (steps 3 to 5): per class the graphs that speak for it best."""
+    def explain(self, top_k: int | None = None, *, measure_again: bool = False) -> Explanations:
+        """Validity, selection and metrics (steps 3 to 5): per class the graphs that speak for it best.
+
+        Args:
+            top_k: explanations per class; by default as many as the settings say.
+            measure_again: whether metrics of the run folder are measured anew; should that fail, they stay.
+        """
         if self._candidates is None:
             raise DignnError("There is nothing to choose from yet; call fit first")
         top_k = self.config.top_k if top_k is None else top_k
@@ -151,13 +163,14 @@ class Explainer(ABC):
                 validity = check_validity(self._candidates)
                 valid = self._candidates[validity.valid]
             with self.run.stage("GS"):
-                scores = self.adapter.score(valid)
-                by_class = self._select(valid, validity, scores, top_k)
+                ranking = Ranking(self.adapter, self.real, valid, self.config, self.seed)
+                by_class = self._explanations(ranking, validity, top_k)
             metrics = self.run.artifact(
                 "metrics.json",
-                lambda: self._measure(valid, scores, validity),
+                lambda: self._measure(ranking, validity),
                 lambda value, path: write_json(path, value),
                 lambda path: read_json(path, "paper", "sound", "floor", "control"),
+                anew=measure_again,
             )
         found = {
             "validity": validity.counts(),
@@ -189,35 +202,56 @@ class Explainer(ABC):
         self._findings = read_json(told) if told.exists() else {}
         return found
 
-    def _select(
-        self, valid: GraphBatch, validity: Validity, scores: Scores, top_k: int
-    ) -> dict[str, list[Explanation]]:
+    def _explanations(self, ranking: Ranking, validity: Validity, top_k: int) -> dict[str, list[Explanation]]:
         number = validity.valid.nonzero()[:, 0]
+        scores = ranking.scores
         probability, log_odds = scores.probability, scores.log_odds
-        by_class: dict[str, list[Explanation]] = {}
-        for index, (name, several) in enumerate(
-            zip(self.schema.classes, select_highest(valid, scores, top_k), strict=True)
-        ):
-            by_class[name] = [
+        found: list[Explanation] = []
+        for index, several in enumerate(ranking.chosen):
+            rows = torch.tensor([choice.score for choice in several[:top_k]], dtype=torch.long)
+            place = ranking.members[index].place(scores, rows)
+            inside = place.inside()
+            found += [
                 Explanation(
                     class_index=index,
-                    class_name=name,
+                    class_name=self.schema.classes[index],
                     rank=rank,
                     probability=tuple(probability[choice.score].tolist()),
                     log_odds=float(log_odds[choice.score, index]),
-                    graph=valid[choice.graph],
+                    graph=ranking.candidates[choice.graph],
                     node=None if self.schema.target is None else int(scores.node[choice.score]),
                     candidate=int(number[choice.graph]),
+                    standing=Standing(
+                        bool(inside[rank]), float(place.logit_rank[rank]), float(place.distance_rank[rank])
+                    ),
                 )
-                for rank, choice in enumerate(several)
+                for rank, choice in enumerate(several[:top_k])
             ]
-        return by_class
+        evidence = gather(self.adapter, found, self.real.train, ranking.train_scores)
+        found = [replace(item, evidence=shown) for item, shown in zip(found, evidence, strict=True)]
+        return {name: [item for item in found if item.class_name == name] for name in self.schema.classes}
 
-    def _measure(self, valid: GraphBatch, scores: Scores, validity: Validity) -> dict[str, Any]:
+    def _measure(self, ranking: Ranking, validity: Validity) -> dict[str, Any]:
         with self.run.stage("EVAL"):
-            held_out, learned = self.real.held_out, learned_rows(self.real.data, self.real.learned)
-            known = self.adapter.score(held_out)
-            return measure(valid, scores, validity.counts(), self.real.train, held_out, known, learned)
+            parts = Parts(self.real.held_out, seed=self.seed.child("motifs"))
+            reality = Reality(
+                train=self.real.train,
+                train_scores=ranking.train_scores,
+                held_out=self.real.held_out,
+                held_out_scores=self.adapter.score(self.real.held_out),
+                learned=learned_rows(self.real.data, self.real.learned),
+                motifs=parts.motifs(self.truth),
+                class_typed=parts.class_typed(),
+                truth=self.truth,
+            )
+            return measure(
+                Answer(ranking.candidates, ranking.scores, ranking.chosen),
+                reality,
+                validity.counts(),
+                {name: ranking.by(name) for name in SELECTIONS},
+                self.adapter.score,
+                seed=self.seed.child("controls"),
+            )
 
 
 class DiGNNExplainer(Explainer):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +13,30 @@ from torch_geometric.data import Data, HeteroData
 from dignn.batch import GraphBatch
 from dignn.convert import to_networkx, to_pyg
 from dignn.errors import DignnError, RunFolderError
+from dignn.evidence import Evidence
 from dignn.runtime.files import read_json, write_json
 from dignn.schema import FeatureKind, Relation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FORMAT = "dignn.Explanations.1"
+FORMAT = "dignn.Explanations.2"
 COUNTS = ("validity", "sampling")  # parts of ``about`` that no other file of a run folder holds
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far inside the real distribution an explanation lies, among real members of its class.
+
+    Args:
+        inside: whether its score and its distance from members are like those of nearly all members.
+        score_rank: share of members of which the model is less sure (by the raw score of the class).
+        distance_rank: share of members that are nearer to other members than this explanation is.
+    """
+
+    inside: bool
+    score_rank: float
+    distance_rank: float
 
 
 @dataclass(frozen=True)
@@ -35,6 +51,8 @@ class Explanation:
         graph: the graph, a batch of one.
         node: position of the classified node; None for graph classification.
         candidate: its number among the candidates.
+        standing: how it stands among real members of the class.
+        evidence: what the model sees in it: effects of removing its parts, the nearest real example, a text.
     """
 
     class_index: int
@@ -45,6 +63,8 @@ class Explanation:
     graph: GraphBatch
     node: int | None
     candidate: int
+    standing: Standing | None = None
+    evidence: Evidence | None = None
 
     @property
     def score(self) -> float:
@@ -108,8 +128,10 @@ class Explanation:
             "log_odds": self.log_odds,
             "target_node": self.node,
             "candidate": self.candidate,
+            "standing": None if self.standing is None else asdict(self.standing),
             "nodes": nodes,
             "edges": edges,
+            "evidence": None if self.evidence is None else self.evidence.to_json(),
         }
 
 
@@ -185,6 +207,8 @@ class Explanations(Mapping[str, list[Explanation]]):
                         graph=graphs[position],
                         node=item["target_node"],
                         candidate=item["candidate"],
+                        standing=None if item["standing"] is None else Standing(**item["standing"]),
+                        evidence=None if item["evidence"] is None else Evidence.from_json(item["evidence"]),
                     )
                 )
                 position += 1

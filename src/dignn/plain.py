@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from dignn.batch import GraphBatch
 from dignn.errors import DignnError
@@ -58,9 +59,17 @@ class PlainGraph:
         return PlainGraph(self.adjacency[cells], self.types[chosen], self.relation[cells])
 
 
-def plain_graphs(batch: GraphBatch) -> list[PlainGraph]:
-    """Every graph of a batch; relation r is ``schema.relations[r - 1]``, orientations of directed ones are kept."""
-    arrays = (batch.undirected.numpy(), batch.edge.numpy(), batch.node_type.numpy(), batch.mask.numpy())
+def plain_graphs(batch: GraphBatch, *, class_typed: bool = False) -> list[PlainGraph]:
+    """Every graph of a batch; relation r is ``schema.relations[r - 1]``, orientations of directed ones are kept.
+
+    Args:
+        batch: the graphs.
+        class_typed: whether the class of a labelled node is part of its type.
+    """
+    types = batch.node_type
+    if class_typed:
+        types = torch.where(batch.label >= 0, len(batch.schema.node_types) + batch.label, types)
+    arrays = (batch.undirected.numpy(), batch.edge.numpy(), types.numpy(), batch.mask.numpy())
     return [
         PlainGraph(matrix[there][:, there].astype(float), kinds[there], edge[there][:, there])
         for matrix, edge, kinds, there in zip(*arrays, strict=True)

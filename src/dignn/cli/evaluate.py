@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import tyro
 
@@ -11,10 +11,6 @@ from dignn.cli.rebuild import noted, subject_of
 from dignn.cli.summary import print_summary
 from dignn.console import ConsoleProgress, log_to_console, out
 from dignn.runtime.progress import Progress
-
-if TYPE_CHECKING:
-    from dignn.explainer import Explainer
-    from dignn.explanation import Explanations
 
 
 def evaluate(
@@ -50,7 +46,7 @@ def evaluate(
     progress = Progress() if quiet or json else ConsoleProgress()
     subject = subject_of(found, progress, data=data, model=model, trust=trust, download=download)
     explainer = subject.explainer(found.config, found.seed, run, found.preset, progress).fit()
-    explanations = _measured_again(explainer, run / "metrics.json")
+    explanations = explainer.explain(measure_again=True)
     if json:
         import json as writer
 
@@ -59,15 +55,3 @@ def evaluate(
         return
     print_summary(explanations)
     out.print(f"Report: {run / 'report.html'}", soft_wrap=True, markup=False)
-
-
-def _measured_again(explainer: Explainer, metrics: Path) -> Explanations:
-    """Everything that measuring needs is at hand by now; should it fail all the same, the old figures stay."""
-    before = metrics.read_text(encoding="utf-8") if metrics.exists() else None
-    metrics.unlink(missing_ok=True)
-    try:
-        return explainer.explain()
-    except BaseException:
-        if before is not None and not metrics.exists():
-            metrics.write_text(before, encoding="utf-8")
-        raise

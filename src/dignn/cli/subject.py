@@ -13,6 +13,7 @@ from dignn.errors import DignnError
 
 if TYPE_CHECKING:
     from dignn.config import Config
+    from dignn.data.base import GroundTruth
     from dignn.explainer import DiGNNExplainer
     from dignn.own import OwnModel
     from dignn.runtime.progress import Progress
@@ -30,6 +31,7 @@ class Subject:
         about: for ``config.json``: what rebuilds this.
         return_type: of the model.
         sizes: of graphs, where the data set has its own.
+        truth: what makes a member of each class, where that is known.
         card: of a model that dignn trained; None for a user's.
     """
 
@@ -39,6 +41,7 @@ class Subject:
     about: dict[str, Any]
     return_type: Any = "raw"
     sizes: tuple[int, ...] | None = None
+    truth: GroundTruth | None = None
     card: Mapping[str, Any] | None = field(default=None, repr=False)
 
     def explainer(self, config: Config, seed: int, folder: Path, preset: str, progress: Progress) -> DiGNNExplainer:
@@ -48,6 +51,7 @@ class Subject:
             self.model.model,
             self.data,
             schema=self.schema,
+            truth=self.truth,
             config=config if config.sizes is not None else replace(config, sizes=self.sizes),
             seed=seed,
             forward=self.model.forward,
@@ -97,6 +101,7 @@ def of_dataset(name: str, seed: int, form: Form, fewer: FewerColumns, progress: 
         dataset.schema,
         {"dataset": name, "form": form, **fewer.about()},
         sizes=dataset.sizes,
+        truth=dataset.truth,
         card=trained.card,
     )
 

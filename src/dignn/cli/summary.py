@@ -41,9 +41,8 @@ def print_summary(explanations: Explanations) -> None:
     """The end of a run: a row per class, what the explanations say, and the main figures beside floor and controls."""
     _print_classes(explanations)
     for name, several in explanations.items():
-        text = getattr(getattr(several[0], "evidence", None), "text", None) if several else None
-        if text:
-            out.print(f"{name}: {text}", soft_wrap=True, markup=False)
+        if several and several[0].evidence is not None:
+            out.print(f"{name}: {several[0].evidence.text}", soft_wrap=True, markup=False)
     _print_figures(explanations.about.get("metrics") or {}, explanations.about.get("timings") or {})
 
 
@@ -77,11 +76,10 @@ def _print_classes(explanations: Explanations) -> None:
 
 
 def _row(best: Explanation) -> tuple[str, ...]:
-    inside = getattr(best, "in_distribution", None)
     return (
         best.class_name,
         f"{best.score:.4f}",
-        "" if inside is None else "yes" if inside else "no",
+        "" if best.standing is None else "yes" if best.standing.inside else "no",
         best.composition(),
         ", ".join(_words(best)),
     )
@@ -91,9 +89,8 @@ def _words(best: Explanation) -> list[str]:
     """Columns of the classified node: those whose removal hurts most, or, where that is not known, the largest."""
     if best.node is None:
         return []
-    evidence = getattr(best, "evidence", None)
-    if evidence is not None:
-        return [column.name for column in evidence.own_columns[:WORDS] if column.drop > 0]
+    if best.evidence is not None:
+        return [column.name for column in best.evidence.own_columns[:WORDS] if column.drop > 0]
     return [column for column, _ in best.top_features(best.node, WORDS)]
 
 

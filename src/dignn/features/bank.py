@@ -205,9 +205,10 @@ class FeatureBank:
     def redraw(self, batch: GraphBatch, nodes: Tensor, *, seed: Seed) -> GraphBatch:
         """The same graphs with the features of some nodes generated anew, given the class around them.
 
-        Where rows are means of neighbours' rows, those beside a marked neighbour are generated anew too: they are means
-        of all neighbours that the graph now has, and of new rows for those that it leaves out. A new member of an
-        identity type is none that its graph already has. All other rows stay as they are, bit for bit.
+        Where rows are means of neighbours' rows, those beside a marked neighbour follow it: they become means of the
+        neighbours that the graph now has and of the same others that it leaves out. Those that are marked themselves
+        (and the few whose rows do not tell of how many neighbours they are the mean) get new others. A new member of
+        an identity type is none that its graph already has. All other rows stay as they are, bit for bit.
 
         Args:
             batch: graphs with features.
@@ -234,8 +235,10 @@ class FeatureBank:
             here = batch.node_type == self.schema.type_index(name)
             part = _part(tick, number, len(order))
             own = seed.child(name)
-            means = self._means.get(name)
-            marked = here & nodes if means is None else here & (nodes | means.beside(batch, nodes))
+            means, marked = self._means.get(name), here & nodes
+            kept = torch.empty(0) if torch.equal(marked, here) else batch.features(name)  # by graph and position
+            if means is not None and len(kept):
+                marked = marked | self._follow(means, batch, tables, row, nodes, kept)
             rows = torch.empty(0, self.schema.spec(name).width)
             some = bool(marked.any())
             if some and means is not None:
@@ -244,14 +247,26 @@ class FeatureBank:
                 rows = self._generate(name, around[marked], own, part)
                 if self.schema.spec(name).kind is FeatureKind.IDENTITY:
                     self._tell_apart(rows, marked, around[marked], name, own, _members(batch, name, here & ~marked))
-            if not torch.equal(marked, here):
-                kept = batch.features(name)  # a copy, in order of graph and position
+            if len(kept):
                 kept[marked[here]] = rows
                 rows = kept
             tables[name] = rows
             row[here] = torch.arange(len(rows))
             part(1, 1)
         return replace(batch, row=row, tables=tables)
+
+    @staticmethod
+    def _follow(
+        means: NeighbourMeans, batch: GraphBatch, tables: dict[str, Tensor], row: Tensor, nodes: Tensor, kept: Tensor
+    ) -> Tensor:
+        """Lets means beside marked nodes follow them, in place in ``kept``; marks those that cannot.  (B, N)"""
+        here = batch.node_type == batch.schema.type_index(means.name)
+        beside = means.beside(batch, nodes) & ~nodes
+        rows, known = means.follow(batch, tables, row, beside)
+        lost = beside.clone()
+        lost[beside] = ~known
+        kept[(beside & ~lost)[here]] = rows[known]
+        return lost
 
     def _generate(self, name: str, condition: Tensor, seed: Seed, tick: Tick = silent) -> Tensor:
         """Rows of a type for these conditions (m, 2 C)."""

@@ -24,6 +24,8 @@ from dignn.schema import FeatureKind, Schema
 
 # Rows that differ from a mean by no more than this are that mean.
 _EXACT = 1e-4
+# Numbers that differ from whole ones by no more than this are whole.
+_WHOLE = 1e-2
 
 Generate = Callable[[str, Tensor, Seed], Tensor]
 """(node type, conditions (m, 2 C), seed) -> rows (m, d)"""
@@ -62,13 +64,6 @@ class NeighbourMeans:
                         name, source, _degrees(data, graphs, joined, name, source), _siblings(data, joined, source)
                     )
         return None
-
-    def beside(self, batch: GraphBatch, nodes: Tensor) -> Tensor:
-        """(B, N) bool: nodes of the type that are joined to a marked node of the source.  nodes: (B, N) bool"""
-        schema = batch.schema
-        marked = nodes & (batch.node_type == schema.type_index(self.source))
-        here = batch.node_type == schema.type_index(self.name)
-        return here & (batch.undirected & marked[:, None, :]).any(2)
 
     def fill(
         self,
@@ -110,6 +105,43 @@ class NeighbourMeans:
                 condition = torch.cat([near, torch.zeros_like(near)], dim=1)
             total.index_add_(0, missing, generate(self.source, condition, seed.child("missing")))
         return total / whole.clamp_min(1)[:, None]
+
+    def beside(self, batch: GraphBatch, nodes: Tensor) -> Tensor:
+        """(B, N) bool: nodes of the type that are joined to a marked node of the source.  nodes: (B, N) bool"""
+        schema = batch.schema
+        marked = nodes & (batch.node_type == schema.type_index(self.source))
+        here = batch.node_type == schema.type_index(self.name)
+        return here & (batch.undirected & marked[:, None, :]).any(2)
+
+    def follow(self, batch: GraphBatch, tables: dict[str, Tensor], row: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
+        """Rows after those of neighbours in the graph have changed, while those that it leaves out stay the same.
+
+        Rows of the source are whole numbers, so a mean of k rows is made of multiples of 1 / k, and its smallest entry,
+        a word that one of them has once, tells k.
+
+        Args:
+            batch: the graphs as they were.
+            tables, row: with the new rows of the source.
+            nodes: (B, N) bool, which nodes of the type.
+
+        Returns:
+            (m, d) rows, and (m,) bool whether they are known: not where a row does not tell k.
+        """
+        schema = batch.schema
+        graph, node = nodes.nonzero(as_tuple=True)
+        old = batch.tables[self.name][batch.row[nodes]]
+        joined = batch.undirected[graph, node] & (batch.node_type == schema.type_index(self.source))[graph]
+        of, place = joined.nonzero(as_tuple=True)
+        before, after = (
+            torch.zeros_like(old).index_add_(0, of, table[number[graph[of], place]])
+            for table, number in ((batch.tables[self.source], batch.row), (tables[self.source], row))
+        )
+        count = (1 / old.masked_fill(old <= 0, torch.inf).amin(1)).round()  # 0 for a row of zeros
+        total = old * count[:, None]
+        outside = total.round() - before
+        known = (count >= joined.sum(1).clamp_min(1)) & (outside.amin(1) >= 0)
+        known &= (total - total.round()).abs().amax(1) <= _WHOLE
+        return (outside + after) / count.clamp_min(1)[:, None], known
 
 
 def _joined(data: Adjacency, name: str, source: str) -> csr_array:

@@ -15,11 +15,10 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from dignn.batch import GraphBatch
+from dignn.batch import GraphBatch, spread
 from dignn.metrics.columns import matrix_of
 from dignn.metrics.features import Values, feature_realism
 from dignn.metrics.nearest import memorisation
-from dignn.metrics.structure import spread
 from dignn.runtime.seeds import Seed
 from dignn.sampling import Adjacency
 from dignn.schema import FeatureKind

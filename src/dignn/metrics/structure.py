@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from dignn.batch import PADDING, GraphBatch
+from dignn.batch import PADDING, GraphBatch, spread
 from dignn.errors import DignnError
 from dignn.isomorphism import fingerprints
 from dignn.metrics.mmd import METRICS, Metric, cumulated, mean_kernel, type_histogram
@@ -155,11 +155,6 @@ def uniqueness(graphs: GraphBatch) -> float:
     names = _names(graphs)
     count = Counter(names)
     return _share([count[name] == 1 for name in names])
-
-
-def spread(count: int, most: int) -> list[int]:
-    """At most ``most`` numbers below ``count``, evenly spread: batches are ordered by size."""
-    return np.unique(np.linspace(0, max(count - 1, 0), min(count, most)).astype(int)).tolist() if count else []
 
 
 # -- which graphs are compared ------------------------------------------------------------------------

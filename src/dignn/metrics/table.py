@@ -1,125 +1,158 @@
 """All metrics of a run in the shape of ``metrics.json``: paper layer, sound layer, floor and controls.
 
-A value that does not apply, or that this version does not measure yet, is null.
+Values stand beside their floor, what real graphs score, and beside controls, what graphs score that are wrong in one
+known way. A value that does not apply is null.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dignn.batch import GraphBatch
-from dignn.gnn.adapter import Scores
-from dignn.metrics.cosine import mean_cosine
-from dignn.metrics.faithfulness import predictive_faithfulness
-from dignn.metrics.graph_features import Learned, graph_features
-from dignn.metrics.mmd import METRICS, mmd
-from dignn.metrics.structure import novelty, spread, uniqueness
-from dignn.plain import plain_graphs
-from dignn.schema import Schema
-from dignn.selection import select_highest
+import numpy as np
 
-# Graphs per class, and real graphs, that the paper's MMD compares.
-PAPER_GRAPHS = 50
-# Graphs of a set that the sound MMD compares at most.
-SOUND_GRAPHS = 400
+from dignn.batch import GraphBatch, spread
+from dignn.data.motifs import known_groups
+from dignn.gnn.adapter import Scores
+from dignn.metrics.controls import control_sets
+from dignn.metrics.faithfulness import ground_truth_faithfulness
+from dignn.metrics.graph_features import graph_features
+from dignn.metrics.layers import PAPER_GRAPHS, Answer, Reality, class_cosine, details, paper_layer, sound_layer
+from dignn.metrics.mmd import METRICS, mmd
+from dignn.metrics.structure import novelty, uniqueness
+from dignn.motifs.mining import graph_classes
+from dignn.motifs.sets import group_hits
+from dignn.plain import plain_graphs
+from dignn.runtime.seeds import Seed
+from dignn.selection import Choice, select_highest
+
+# Graphs of each control, and their feature rows of a type, at most.
+CONTROL_GRAPHS, CONTROL_ROWS = 300, 400
 
 
 def measure(
-    candidates: GraphBatch,
-    scores: Scores,
-    validity: dict[str, int],
-    train: GraphBatch,
-    held_out: GraphBatch,
-    held_out_scores: Scores,
-    learned: Learned,
+    answer: Answer,
+    reality: Reality,
+    validity: Mapping[str, int],
+    rules: Mapping[str, Sequence[Sequence[Choice]]],
+    score: Callable[[GraphBatch], Scores],
+    *,
+    seed: Seed,
 ) -> dict[str, Any]:
-    """Measures valid candidates against real graphs.
+    """Measures valid candidates.
 
     Args:
-        candidates, scores: the valid candidates and what the model says of them.
+        answer: the valid candidates, and which of them stand for each class.
+        reality: what they are measured against.
         validity: counts of :meth:`dignn.validity.Validity.counts`.
-        train: real graphs that the generators learned from.
-        held_out, held_out_scores: real graphs that they did not learn from, and what the model says of those.
-        learned: by node type, (rows of its table,) whether generators learned from the row: held-out graphs have
-            nodes that were learned, and training graphs nodes that were not.
+        rules: by name, which candidates each rule of selection would choose.
+        score: asks the model, for the controls.
+        seed: of the controls.
     """
-    alike = min(len(candidates), len(held_out))
-    features, floor_features = graph_features(candidates, train, held_out, learned)
+    features, floor_features = graph_features(answer.graphs, reality.train, reality.held_out, reality.learned)
+    made = validity["generated"]
     return {
-        "paper": {
-            "mmd": _class_mmd(candidates, scores, train),
-            "cosine": _class_cosine(candidates, train),
-            "pf": predictive_faithfulness(scores),
-            "gf": None,
-        },
-        "sound": _sound(
-            validity["valid"] / validity["generated"] if validity["generated"] else None,
-            _set_mmd(candidates, held_out, "sound"),
-            _share_new(candidates, train, alike),
-            features,
+        "paper": paper_layer(answer, reality),
+        "sound": sound_layer(
+            answer, reality, graph_yield=validity["valid"] / made if made else None, features=features
         ),
-        "floor": {
-            "paper": {
-                "mmd": _set_mmd(train, held_out, "paper", PAPER_GRAPHS),
-                "cosine": _class_cosine(held_out, train),
-                "pf": predictive_faithfulness(held_out_scores),
-                "gf": None,
-            },
-            "sound": _sound(
-                1.0, _set_mmd(train, held_out, "sound"), _share_new(held_out, train, alike), floor_features
+        "floor": _floor(reality, floor_features),
+        "control": _controls(answer, reality, score, seed),
+        "selection": {name: _rule(answer, chosen, reality) for name, chosen in rules.items()},
+        "details": {**details(answer, reality), "groups": _groups(answer, reality)},
+    }
+
+
+def _floor(reality: Reality, features: dict[str, Any]) -> dict[str, Any]:
+    """What real graphs score: random training graphs of each class, and the set of all of them."""
+    random = Answer(reality.train, reality.train_scores, _members_of_classes(reality))
+    paper = paper_layer(random, reality)
+    # Of 50 training graphs from themselves MMD would be 0; and held-out rows are what rows should be like.
+    one, other = (plain_graphs(batch[spread(len(batch), PAPER_GRAPHS)]) for batch in (reality.train, reality.held_out))
+    paper["mmd"] = {name: mmd(one, other, metric) for name, metric in METRICS["paper"].items()}
+    paper["cosine"] = class_cosine(reality.held_out, reality.train)
+    sound = sound_layer(random, reality, graph_yield=1.0, features=features)
+    sound["graphs"] |= {
+        "novelty": novelty(reality.held_out, reality.train),
+        "uniqueness": uniqueness(reality.held_out),
+    }
+    return {"paper": paper, "sound": sound}
+
+
+def _members_of_classes(reality: Reality) -> list[list[Choice]]:
+    """Per class evenly spread training graphs, all of whose target nodes are of the class where there are such."""
+    train, scores = reality.train, reality.train_scores
+    whole = graph_classes(train)[scores.graph]
+    own = whole if train.schema.target is None else train.label[scores.graph, scores.node]
+    chosen = []
+    for number in range(train.schema.num_classes):
+        rows = ((own == number) & (whole == number)).nonzero()[:, 0]
+        rows = rows if len(rows) >= PAPER_GRAPHS else (own == number).nonzero()[:, 0]
+        rows = rows[spread(len(rows), PAPER_GRAPHS)]
+        chosen.append([Choice(int(scores.graph[row]), int(row)) for row in rows])
+    return chosen
+
+
+def _controls(
+    answer: Answer, reality: Reality, score: Callable[[GraphBatch], Scores], seed: Seed
+) -> dict[str, dict[str, Any]]:
+    """Each control as an explainer would use it: the paper's rule chooses from it."""
+    if not len(answer.graphs):
+        return {}
+    found = {}
+    sets = control_sets(answer.graphs, reality.train, reality.held_out, number=CONTROL_GRAPHS, seed=seed)
+    for name, graphs in sets.items():
+        scores = score(graphs)
+        control = Answer(graphs, scores, select_highest(graphs, scores, PAPER_GRAPHS))
+        features = None
+        if name in ("column_noise", "shuffled_rows"):
+            features, _ = graph_features(graphs, reality.train, reality.held_out, reality.learned, most=CONTROL_ROWS)
+        found[name] = {
+            "paper": paper_layer(control, reality),
+            "sound": sound_layer(
+                control,
+                reality,
+                graph_yield=1.0,
+                features=features,
+                structure=name in ("real_subgraphs", "random_trees"),
+                against=reality.train if name == "real_subgraphs" else None,
             ),
-        },
-        "control": {},
-    }
+        }
+    return found
 
 
-def _class_mmd(candidates: GraphBatch, scores: Scores, real: GraphBatch) -> dict[str, float | None]:
-    """Mean over classes of the MMD between the best distinct candidates of a class and real graphs."""
-    chosen = select_highest(candidates, scores, PAPER_GRAPHS)
-    reference = plain_graphs(real[spread(len(real), PAPER_GRAPHS)])
-    sets = [plain_graphs(candidates[[choice.graph for choice in several]]) for several in chosen if several]
+def _rule(answer: Answer, chosen: Sequence[Sequence[Choice]], reality: Reality) -> dict[str, Any]:
+    """What another rule of selection would give: of each class's first graph, and coverage of the first ten."""
+    other = Answer(answer.graphs, answer.scores, chosen)
+    probability = answer.scores.probability
+    sound = sound_layer(other, reality, graph_yield=None, features=None, structure=False)
+    best = [float(probability[several[0].score, number]) for number, several in enumerate(chosen) if several]
     return {
-        name: _mean([mmd(graphs, reference, metric) for graphs in sets]) for name, metric in METRICS["paper"].items()
+        "probability": float(np.mean(best)) if best else None,
+        "gf": ground_truth_faithfulness(other.best(1), reality.motifs, typed=False),
+        **{name: sound[name] for name in ("typed_gf", "contrast", "coverage", "planted")},
     }
 
 
-def _set_mmd(one: GraphBatch, other: GraphBatch, layer: str, most: int = SOUND_GRAPHS) -> dict[str, float | None]:
-    graphs, reference = (plain_graphs(batch[spread(len(batch), most)]) for batch in (one, other))
-    return {name: mmd(graphs, reference, metric) for name, metric in METRICS[layer].items()}
-
-
-def _share_new(graphs: GraphBatch, train: GraphBatch, number: int) -> dict[str, float | None]:
-    """Novelty, and uniqueness among ``number`` graphs: it falls with their number, so floors are of as many."""
-    some = graphs[spread(len(graphs), number)]
-    return {"novelty": novelty(graphs, train), "uniqueness": uniqueness(some) if len(some) else None}
-
-
-def _class_cosine(generated: GraphBatch, real: GraphBatch) -> float | None:
-    """Mean over classes of the mean cosine between target rows of that class; None without target features."""
-    schema: Schema = generated.schema
-    if schema.target is None or not schema.spec(schema.target).generated:
+def _groups(answer: Answer, reality: Reality) -> dict[str, Any] | None:
+    """Of each known chemical group, the share of a class's explanations and of its real graphs that have it."""
+    schema = answer.graphs.schema
+    groups = known_groups(schema) if schema.target is None else ()
+    if not groups:
         return None
-    rows = [batch.features(schema.target) for batch in (generated, real)]
-    labels = [batch.label[batch.target_mask] for batch in (generated, real)]
-    return _mean([mean_cosine(rows[0][labels[0] == c], rows[1][labels[1] == c]) for c in range(schema.num_classes)])
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
-
-
-def _sound(
-    graph_yield: float | None,
-    set_mmd: dict[str, float | None],
-    graphs: dict[str, float | None],
-    features: dict[str, Any],
-) -> dict[str, Any]:
-    return {
-        "yield": graph_yield,
-        "mmd": set_mmd,
-        "features": features,
-        "graphs": {**graphs, "c2st": None},
-        **dict.fromkeys(("typed_gf", "contrast", "pf_in_distribution", "coverage", "planted")),
-    }
+    real = GraphBatch.cat([reality.train, reality.held_out])
+    hits = group_hits(real, groups)
+    found: dict[str, Any] = {}
+    for number, name in enumerate(schema.classes):
+        own = (real.graph_label == number).numpy()
+        chosen = [choice.graph for choice in answer.chosen[number][:PAPER_GRAPHS]]
+        shown = group_hits(answer.graphs[chosen], groups) if chosen else np.zeros((0, len(groups)), dtype=bool)
+        found[name] = {
+            group.name: {
+                "first": bool(shown[0, place]) if len(shown) else None,
+                "explanations": float(shown[:, place].mean()) if len(shown) else None,
+                "real": float(hits[own, place].mean()) if own.any() else None,
+            }
+            for place, group in enumerate(groups)
+        }
+    return found

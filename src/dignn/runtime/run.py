@@ -105,12 +105,17 @@ class Run:
         make: Callable[[], Artifact],
         save: Callable[[Artifact, Path], None],
         load: Callable[[Path], Artifact],
+        *,
+        anew: bool = False,
     ) -> Artifact:
-        """Loads ``name`` from the folder if it is there, else makes it (in stages of its own) and saves it."""
+        """Loads ``name`` from the folder if it is there, else makes it (in stages of its own) and saves it.
+
+        ``anew``: makes and replaces it even if it is there.
+        """
         if self.folder is None:
             return make()
         path = self.folder / name
-        if path.exists():
+        if path.exists() and not anew:
             return load(path)
         made = make()
         save(made, path)

@@ -1,0 +1,184 @@
+"""The parts that real graphs are made of: Louvain communities of small graphs, by class.
+
+Graphs whose target nodes are all of one class tell what is around members of that class (appendix "Community
+Detection" of the paper). Where every node is classified, graphs hold nodes of several classes, and all classes share
+the parts of all graphs; so they do where some class has too few. Metrics take motifs from held-out graphs and selection
+takes parts from training graphs, so that selection never sees what it is measured by.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import igraph
+import numpy as np
+import torch
+
+from dignn.batch import PADDING, GraphBatch, spread
+from dignn.data.base import GroundTruth
+from dignn.isomorphism import fingerprints
+from dignn.motifs.matching import contains
+from dignn.motifs.sets import MotifSets, motif_graph
+from dignn.plain import PlainGraph, plain_graphs
+from dignn.runtime.seeds import Seed
+
+# Nodes of a part at least; smaller ones are in nearly every graph. Motifs that the paper published have 4 to 6, mostly.
+LEAST_NODES = 4
+# Motifs of each class, of each class of whole graphs, and of all classes together, at most (as many as in the paper).
+PER_CLASS, PER_GRAPH_CLASS, COMMON = 10, 44, 30
+# Of common motifs, the share from around planted shapes; the others are from the graph that they were planted in.
+AROUND_SHAPES = 2 / 3
+# With fewer parts of a class than this, parts are not divided by class.
+LEAST_PARTS = 10
+# Graphs of a set in which parts are sought at most, evenly spread.
+MOST_GRAPHS = 2000
+
+
+class Parts:
+    """Communities of real graphs, by class.
+
+    Args:
+        real: real graphs with labels.
+        seed: of Louvain's order of nodes, and of the order of the parts.
+
+    Attributes:
+        common: whether all classes share all parts.
+        by_class: per class its parts in random order, as often as they occur.
+    """
+
+    def __init__(self, real: GraphBatch, *, seed: Seed) -> None:
+        real = real[spread(len(real), MOST_GRAPHS)]
+        graph, nodes = _communities(plain_graphs(real), seed)
+        order = seed.child("order").numpy().permutation(len(graph))
+        self._all = _subgraphs(real, graph[order], [nodes[number] for number in order])
+        own = graph_classes(real)[torch.from_numpy(graph[order])]
+        chosen = [(own == number).nonzero()[:, 0] for number in range(real.schema.num_classes)]
+        everything = real.schema.target is not None and len(real.schema.node_types) == 1
+        self.common = everything or any(len(parts) < LEAST_PARTS for parts in chosen)
+        self.by_class = [self._all] * len(chosen) if self.common else [self._all[numbers] for numbers in chosen]
+
+    def motifs(self, truth: GroundTruth | None = None) -> MotifSets:
+        """Motifs to measure explanations by.
+
+        Without ground truth: different parts of each class, in the order in which they were drawn, or common parts as
+        often as they occur. With it the shapes that were planted come first, then parts around them: those of a class
+        that hold its shape, or common ones of which most nodes are of classes with a shape and, one third, of others.
+        """
+        if self.common:
+            return self._common_motifs(truth)
+        classes = len(self.by_class)
+        if truth is None:
+            most = PER_CLASS if self._all.schema.target is not None else PER_GRAPH_CLASS
+            return MotifSets(tuple(tuple(plain_graphs(_different(parts, most))) for parts in self.by_class))
+        by_class = []
+        for number in range(classes):
+            shapes = [motif_graph(motif, self._all.schema) for motif in truth.motifs[number]]
+            parts = plain_graphs(self.by_class[number][:MOST_GRAPHS])
+            if shapes:
+                holds = contains(parts, shapes, typed=True).any(1)
+                parts = [parts[place] for place in np.flatnonzero(holds)]
+            by_class.append(tuple([*shapes, *parts][:PER_CLASS]))
+        return MotifSets(tuple(by_class))
+
+    def class_typed(self) -> MotifSets:
+        """Different parts of each class, in which the class of a labelled node is part of its type."""
+        most = PER_CLASS if self._all.schema.target is not None else PER_GRAPH_CLASS
+        different = [plain_graphs(_different(parts, most), class_typed=True) for parts in self.by_class]
+        if self.common:
+            return MotifSets.shared(different[0], len(different))
+        return MotifSets(tuple(map(tuple, different)))
+
+    def _common_motifs(self, truth: GroundTruth | None) -> MotifSets:
+        classes = len(self.by_class)
+        if truth is None:
+            return MotifSets.shared(plain_graphs(self._all[:COMMON]), classes)
+        shaped = torch.tensor([bool(motifs) for motifs in truth.motifs])
+        label = self._all.label
+        known = label >= 0
+        planted = (shaped[label.clamp_min(0)] & known).sum(1) * 2 > known.sum(1)
+        shapes = {motif.name: motif_graph(motif, self._all.schema) for motifs in truth.motifs for motif in motifs}
+        around = round(COMMON * AROUND_SHAPES) - len(shapes)
+        chosen = [*planted.nonzero()[:around, 0].tolist(), *(~planted).nonzero()[: COMMON // 3, 0].tolist()]
+        return MotifSets.shared([*shapes.values(), *plain_graphs(self._all[chosen])], classes)
+
+    def frequent(self, most: int) -> list[tuple[Sequence[PlainGraph], np.ndarray]]:
+        """Per class its most frequent different parts, and how often each occurs."""
+        found: list[tuple[Sequence[PlainGraph], np.ndarray]] = []
+        for parts in self.by_class:
+            if self.common and found:
+                found.append(found[0])
+                continue
+            _, first, count = np.unique(_names(parts), return_index=True, return_counts=True)
+            chosen = np.lexsort((first, -count))[:most]
+            found.append((plain_graphs(parts[first[chosen].tolist()]), count[chosen]))
+        return found
+
+
+def graph_classes(batch: GraphBatch) -> torch.Tensor:
+    """The class of each graph: its own, or that of all its target nodes; -1 where these differ or are unknown.  (B,)"""
+    if batch.schema.target is None:
+        return batch.graph_label
+    known = batch.label >= 0
+    highest = torch.where(known, batch.label, torch.full_like(batch.label, PADDING)).amax(1)
+    lowest = torch.where(known, batch.label, torch.full_like(batch.label, batch.schema.num_classes)).amin(1)
+    return torch.where(known.any(1) & (highest == lowest), highest, torch.full_like(highest, PADDING))
+
+
+# -- communities --------------------------------------------------------------------------------------
+
+
+def _communities(graphs: Sequence[PlainGraph], seed: Seed) -> tuple[np.ndarray, list[list[int]]]:
+    """Number of the graph of each community (m,), and its nodes."""
+    numbers, nodes = [], []
+    with _igraph_randomness(seed.child("louvain").python()):
+        for number, graph in enumerate(graphs):
+            edges = np.argwhere(np.triu(graph.adjacency, 1)).tolist()
+            for members in igraph.Graph(len(graph), edges).community_multilevel():
+                if len(members) >= LEAST_NODES:
+                    numbers.append(number)
+                    nodes.append(members)
+    return np.array(numbers, dtype=np.int64), nodes
+
+
+@contextmanager
+def _igraph_randomness(own: random.Random) -> Iterator[None]:
+    """A generator of our own inside, then Python's, which is igraph's default: it has one for the whole process."""
+    igraph.set_random_number_generator(own)
+    try:
+        yield
+    finally:
+        igraph.set_random_number_generator(random)
+
+
+def _subgraphs(batch: GraphBatch, graph: np.ndarray, nodes: Sequence[Sequence[int]]) -> GraphBatch:
+    """The induced subgraphs of these nodes, labels kept, features dropped."""
+    size = max((len(members) for members in nodes), default=0)
+    place = torch.full((len(nodes), size), PADDING)
+    for line, members in zip(place, nodes, strict=True):
+        line[: len(members)] = torch.tensor(members)
+    there, at, number = place >= 0, place.clamp_min(0), torch.from_numpy(graph)
+    pair = there[:, :, None] & there[:, None, :]
+    return replace(
+        batch.without_features(),
+        node_type=torch.where(there, batch.node_type[number[:, None], at], PADDING),
+        edge=torch.where(pair, batch.edge[number[:, None, None], at[:, :, None], at[:, None, :]], 0),
+        label=torch.where(there, batch.label[number[:, None], at], PADDING),
+        graph_label=batch.graph_label[number],
+        row=torch.full_like(place, PADDING),
+    )
+
+
+def _names(parts: GraphBatch) -> list[str]:
+    """Fingerprints of structure and types; labels do not count."""
+    return fingerprints(parts.without_labels())
+
+
+def _different(parts: GraphBatch, most: int) -> GraphBatch:
+    """The first of each kind, at most so many."""
+    first: dict[str, int] = {}
+    for number, name in enumerate(_names(parts)):
+        first.setdefault(name, number)
+    return parts[list(first.values())[:most]]

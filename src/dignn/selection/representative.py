@@ -1,0 +1,158 @@
+"""The default rule: graphs of nearly the highest score that are like real members of the class.
+
+Highest scores pick odd ones out: the model is surest of graphs that are like nothing real. Here candidates must lie
+inside the real range (:mod:`dignn.members`), and the class that the generator meant must be the one that the model
+sees. Of those within a small tolerance of the best score the first explanation is the one with the structure most
+typical of the class: it contains most of the parts that training graphs of the class are made of. The next ones are
+chosen to cover the class: each as near as possible to real members that none before is near to (greedy facility
+location in the model's embedding space).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from dignn.batch import GraphBatch
+from dignn.gnn.adapter import Scores
+from dignn.isomorphism import distinct
+from dignn.members import Members
+from dignn.motifs.matching import contains
+from dignn.plain import PlainGraph, plain_graphs
+from dignn.selection.highest import Choice, by_score
+
+# Candidates may be as far from members as the nearer nine tenths of members are from each other.
+NEAR = 0.9
+# Different parts of a class that candidates are compared by.
+PARTS = 60
+# Candidates that compete, at least where there are as many, and at most.
+LEAST_POOL, MOST_POOL = 10, 400
+
+
+Frequent = tuple[Sequence[PlainGraph], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Representative:
+    """What the rule knows of the real graphs.
+
+    Args:
+        members: real members of each class.
+        parts: per class its frequent parts, from training graphs, and how often each occurs; None to begin with the
+            graph whose embedding is nearest to members instead of that with the most typical structure.
+        tolerance: how much lower than the best probability inside the real range may be.
+    """
+
+    members: Sequence[Members]
+    parts: Sequence[Frequent] | None
+    tolerance: float
+
+
+def select_representative(
+    candidates: GraphBatch, scores: Scores, known: Representative, top_k: int
+) -> list[list[Choice]]:
+    """For each class ``top_k`` candidates, no two of them isomorphic; a longer list begins like a shorter one."""
+    shown = candidates.without_labels()
+    return [
+        _select(
+            candidates,
+            shown,
+            scores,
+            members,
+            None if known.parts is None else known.parts[number],
+            known.tolerance,
+            top_k,
+        )
+        for number, members in enumerate(known.members)
+    ]
+
+
+def _select(
+    candidates: GraphBatch,
+    shown: GraphBatch,
+    scores: Scores,
+    members: Members,
+    parts: Frequent | None,
+    tolerance: float,
+    top_k: int,
+) -> list[Choice]:
+    number = members.class_index
+    tiers = _tiers(candidates, scores, members)
+    ranked: list[Choice] = []
+    size = 0  # of the best tier that has any
+    for rows in tiers:
+        taken = {choice.graph for choice in ranked}
+        ranked += [choice for choice in by_score(shown, scores, number, rows) if choice.graph not in taken]
+        if not size:
+            size = len(ranked)
+    if not ranked:
+        return []
+    of_graph = {choice.graph: choice for choice in ranked}
+    first_tier = {choice.graph for choice in ranked[:size]}
+    kept = distinct(shown, [choice.graph for choice in ranked], max(MOST_POOL, top_k))
+    order = [of_graph[graph] for graph in kept]
+    size = sum(choice.graph in first_tier for choice in order)
+    probability = scores.probability[[choice.score for choice in order[:size]], number].numpy()
+    near = int((probability >= probability[0] - tolerance).sum())
+    pool = min(max(near, LEAST_POOL), size, MOST_POOL)
+    rows = torch.tensor([choice.score for choice in order[:pool]])
+    if parts is None:
+        first = int(members.place(scores, rows).distance.argmin())
+    else:
+        first = int(_typicality(shown[[choice.graph for choice in order[:pool]]], *parts).argmax())
+    chosen = _cover(scores.embedding[rows].double().numpy(), members, first, min(top_k, pool))
+    rest = [place for place in range(len(order)) if place not in set(chosen)]
+    return [order[place] for place in (chosen + rest)[:top_k]]
+
+
+def _tiers(candidates: GraphBatch, scores: Scores, members: Members) -> list[torch.Tensor]:
+    """Rows of the scores from which to choose, best tier first; a later one counts where those before are not enough.
+
+    Inside the real range and meant to be of the class; inside the real range; of the class to the model; any.
+    """
+    number = members.class_index
+    predicted = scores.logits.argmax(1) == number
+    labels = (
+        candidates.graph_label[scores.graph]
+        if candidates.schema.target is None
+        else candidates.label[scores.graph, scores.node]
+    )
+    meant = (labels == number) | (labels < 0)
+    real = torch.from_numpy(members.place(scores).inside(NEAR)) & predicted
+    return [rows.nonzero()[:, 0] for rows in (real & meant, real, predicted, torch.ones_like(predicted))]
+
+
+def _typicality(graphs: GraphBatch, parts: Sequence[PlainGraph], count: np.ndarray) -> np.ndarray:
+    """(n,) share of the class's parts, each as often as it occurs, that a graph contains; 0 without parts."""
+    if not len(parts):
+        return np.zeros(len(graphs))
+    return contains(plain_graphs(graphs), parts, typed=True) @ (count / count.sum())
+
+
+def _cover(embedding: np.ndarray, members: Members, first: int, number: int) -> list[int]:
+    """Places of ``number`` of the embeddings, beginning with ``first``, each the one that adds most to what is covered.
+
+    A member is covered as much as its nearest chosen one is near: exp(-d^2 / 2 s^2), with s the median distance of
+    members from their nearest ones.
+    """
+    chosen = [first]
+    if not len(members):
+        return [*chosen, *(place for place in range(len(embedding)) if place != first)][:number]
+    scale = float(np.median(members.apart)) or 1.0
+    square = (
+        (embedding**2).sum(1)[:, None] - 2 * embedding @ members.embedding.T + (members.embedding**2).sum(1)[None, :]
+    )
+    near = np.exp(-np.maximum(square, 0.0) / (2 * scale**2))  # (n, m)
+    covered = near[first].copy()
+    free = np.ones(len(embedding), dtype=bool)
+    free[first] = False
+    while len(chosen) < number:
+        gain = np.where(free, np.maximum(near, covered).sum(1), -np.inf)
+        best = int(gain.argmax())
+        chosen.append(best)
+        free[best] = False
+        covered = np.maximum(covered, near[best])
+    return chosen
