@@ -1,0 +1,196 @@
+"""Rows of some nodes drawn anew: the rest stays, means stay means, members stay apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from dignn.batch import GraphBatch
+from dignn.config import PRESETS
+from dignn.errors import DignnError, SchemaError
+from dignn.features import FeatureBank
+from dignn.runtime.seeds import Seed
+from dignn.sampling import Adjacency
+from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
+from strategies import batch_of, hetero
+
+WORDS, MOVIES, STUDIOS = 12, 60, 8
+SCHEMA = Schema(
+    node_types=("movie", "director", "studio", "fan"),
+    relations=(
+        Relation("movie", "by", "director"),
+        Relation("movie", "from", "studio"),
+        Relation("fan", "of", "movie"),
+    ),
+    features=(
+        FeatureSpec(FeatureKind.BINARY, WORDS),
+        FeatureSpec(FeatureKind.CONTINUOUS, WORDS),
+        FeatureSpec(FeatureKind.IDENTITY, STUDIOS),
+        FeatureSpec(width=1, constant=(1.0,)),
+    ),
+    classes=("action", "drama"),
+    target="movie",
+)
+
+
+@pytest.fixture(scope="module")
+def bank() -> FeatureBank:
+    """Movies of which each second has a partner with the same director; words follow the class."""
+    label = [(number // 2) % 2 for number in range(MOVIES)]
+    words = torch.rand(MOVIES, WORDS, generator=Seed(0).torch()) < 0.5
+    words[:, 0], words[:, 1] = torch.tensor(label) == 0, torch.tensor(label) == 1
+    rows = words.float()
+    data = hetero(
+        {"movie": MOVIES, "director": MOVIES // 2, "studio": STUDIOS, "fan": 1},
+        {
+            ("movie", "by", "director"): [(number, number // 2) for number in range(MOVIES)],
+            ("movie", "from", "studio"): [(number, number // 4 % STUDIOS) for number in range(MOVIES)],
+            ("fan", "of", "movie"): [(0, 0)],
+        },
+        x={
+            "movie": rows,
+            "director": rows.view(-1, 2, WORDS).mean(1),
+            "studio": torch.eye(STUDIOS),
+            "fan": torch.ones(1, 1),
+        },
+        y={"movie": label},
+    )
+    adjacency = Adjacency.build(data, SCHEMA)
+    graphs = adjacency.induced([[number, number + 1, MOVIES + number // 2] for number in range(0, MOVIES, 2)])
+    return FeatureBank(SCHEMA, config=PRESETS["smoke"]).fit(adjacency, graphs=graphs, seed=Seed(0))
+
+
+@pytest.fixture(scope="module")
+def graphs(bank: FeatureBank) -> GraphBatch:
+    """Two directors of two movies each, one movie between them; five studios; a fan. And small graphs."""
+    types = [0, 0, 0, 1, 1, 2, 2, 2, 2, 2, 3]
+    edges = {(0, 3): 1, (1, 3): 1, (1, 4): 1, (2, 4): 1, (10, 0): 3, **{(2, studio): 2 for studio in range(5, 10)}}
+    large = batch_of(SCHEMA, types, edges, labels={0: 0, 1: 0, 2: 1})
+    small = batch_of(SCHEMA, [0, 2], {(0, 1): 2}, labels={0: 1})
+    return bank.fill(GraphBatch.cat([large, small, large] * 8), seed=Seed(1))
+
+
+def rows(batch: GraphBatch, graph: int, node: int) -> Tensor:
+    return batch.tables[SCHEMA.node_types[int(batch.node_type[graph, node])]][batch.row[graph, node]]
+
+
+def mark(batch: GraphBatch, *nodes: int) -> Tensor:
+    marks = torch.zeros_like(batch.mask)
+    marks[:, list(nodes)] = True
+    return marks
+
+
+def same(one: GraphBatch, other: GraphBatch) -> Tensor:
+    """(B, N) whether a node has the same bits in both; true where it has none."""
+    found = torch.ones_like(one.mask)
+    for graph, node in (one.mask & (one.node_type != 3)).nonzero().tolist():
+        found[graph, node] = torch.equal(rows(one, graph, node), rows(other, graph, node))
+    return found
+
+
+def test_the_world_is_as_described(bank: FeatureBank) -> None:
+    assert bank.report["director"] == {"generator": "neighbour means", "of": "movie"}
+
+
+def test_marking_every_node_is_filling(bank: FeatureBank, graphs: GraphBatch) -> None:
+    anew, filled = bank.redraw(graphs, graphs.mask, seed=Seed(5)), bank.fill(graphs, seed=Seed(5))
+    assert torch.equal(anew.row, filled.row)
+    assert list(anew.tables) == list(filled.tables)
+    assert all(torch.equal(anew.tables[name], filled.tables[name]) for name in filled.tables)
+
+
+def test_only_what_is_marked_changes(bank: FeatureBank, graphs: GraphBatch) -> None:
+    anew = bank.redraw(graphs, mark(graphs, 5, 10), seed=Seed(2)).check()  # a studio; the fan has nothing to change
+    kept = same(graphs, anew)
+    large = graphs.sizes == 11
+    assert not bool(kept[large, 5].all())
+    kept[large, 5] = True
+    assert bool(kept.all())
+    for name in ("node_type", "edge", "label", "graph_label"):
+        assert torch.equal(getattr(anew, name), getattr(graphs, name))
+
+
+def test_nothing_marked_nothing_changed(bank: FeatureBank, graphs: GraphBatch) -> None:
+    assert bool(same(graphs, bank.redraw(graphs, torch.zeros_like(graphs.mask), seed=Seed(2))).all())
+
+
+def test_means_beside_a_movie_stay_means(bank: FeatureBank, graphs: GraphBatch) -> None:
+    anew = bank.redraw(graphs, mark(graphs, 0), seed=Seed(2))
+    kept = same(graphs, anew)
+    large = (graphs.sizes == 11).nonzero()[:, 0].tolist()
+    assert not bool(kept[:, 0].any(0) and kept[:, 0].all(0))
+    assert bool(kept[large][:, [1, 2, 4]].all())  # the other movies, and the director that has none that is marked
+    for graph in large:
+        for director, movies in ((3, (0, 1)), (4, (1, 2))):  # all movies of the data are in the graph
+            mean = torch.stack([rows(anew, graph, movie) for movie in movies]).mean(0)
+            assert torch.equal(rows(anew, graph, director), mean)
+    assert not bool(kept[large, 3].all())
+
+
+def test_new_rows_follow_the_class_as_filled_ones_do(bank: FeatureBank, graphs: GraphBatch) -> None:
+    """The first two words tell the class in the data; how well the generator learned that, filling shows."""
+    many = GraphBatch.cat([graphs] * 20)
+    anew, filled = bank.redraw(many, mark(many, 0), seed=Seed(3)), bank.fill(many, seed=Seed(4))
+    for label in (0, 1):
+        here = (many.label[:, 0] == label).nonzero()[:, 0].tolist()
+        one, other = (torch.stack([rows(batch, graph, 0) for graph in here]).mean(0) for batch in (anew, filled))
+        assert float((one - other).abs().max()) < 0.2
+        assert float(one[label]) > float(one[1 - label]) + 0.2
+
+
+def test_members_stay_apart_from_those_that_stay(bank: FeatureBank, graphs: GraphBatch) -> None:
+    for seed, studios in enumerate([(5,), (6, 8), (5, 7, 9), (5, 6, 7, 8, 9)]):
+        anew = bank.redraw(graphs, mark(graphs, *studios), seed=Seed(seed))
+        for graph in (graphs.sizes == 11).nonzero()[:, 0].tolist():
+            assert len({int(rows(anew, graph, studio).argmax()) for studio in range(5, 10)}) == 5
+
+
+def test_tables_do_not_grow(bank: FeatureBank, graphs: GraphBatch) -> None:
+    batch = graphs
+    for number in range(5):
+        batch = bank.redraw(batch, mark(batch, 0, 5), seed=Seed(number))
+    assert {name: table.shape for name, table in batch.tables.items()} == {
+        name: table.shape for name, table in graphs.tables.items()
+    }
+    shared = GraphBatch.cat([graphs] * 3)[:5]
+    few = bank.redraw(shared, mark(shared, 0), seed=Seed(0))
+    assert all(
+        len(table) == int((few.node_type == SCHEMA.type_index(name)).sum()) for name, table in few.tables.items()
+    )
+
+
+def test_graphs_that_share_rows_part_company(bank: FeatureBank, graphs: GraphBatch) -> None:
+    twice = graphs[[0, 0]]
+    marks = torch.zeros_like(twice.mask)
+    marks[1, 0] = True
+    anew = bank.redraw(twice, marks, seed=Seed(6))
+    kept = same(twice, anew)
+    assert bool(kept[0].all())
+    assert not bool(kept[1, 0])
+
+
+def test_given_graphs_are_not_touched(bank: FeatureBank, graphs: GraphBatch) -> None:
+    before = {name: table.clone() for name, table in graphs.tables.items()}
+    bank.redraw(graphs, mark(graphs, 0, 5), seed=Seed(2))
+    assert all(torch.equal(graphs.tables[name], table) for name, table in before.items())
+
+
+def test_same_seed_same_bits(bank: FeatureBank, graphs: GraphBatch) -> None:
+    one, again, other = (bank.redraw(graphs, mark(graphs, 0), seed=Seed(seed)) for seed in (1, 1, 2))
+    assert bool(same(one, again).all())
+    assert not bool(same(one, other)[:, 0].all())
+
+
+def test_marks_that_do_not_fit_are_named(bank: FeatureBank, graphs: GraphBatch) -> None:
+    for marks in (graphs.mask[:, 1:], graphs.mask.long()):
+        with pytest.raises(DignnError, match=r"Marks of nodes to draw anew are .*; give one bool for each node, shape"):
+            bank.redraw(graphs, marks, seed=Seed(0))
+
+
+def test_graphs_without_features_cannot_keep_any(bank: FeatureBank, graphs: GraphBatch) -> None:
+    bare = replace(graphs.without_features())
+    with pytest.raises(SchemaError, match="The features of 'studio' are not filled in yet|of 'movie' are not filled"):
+        bank.redraw(bare, mark(bare, 0), seed=Seed(0))
