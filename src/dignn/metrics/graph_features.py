@@ -51,7 +51,13 @@ def learned_rows(data: Adjacency, learned: np.ndarray) -> dict[str, Tensor]:
 
 
 def graph_features(
-    candidates: GraphBatch, train: GraphBatch, held_out: GraphBatch, learned: Learned, *, most: int = MOST_ROWS
+    candidates: GraphBatch,
+    train: GraphBatch,
+    held_out: GraphBatch,
+    learned: Learned,
+    *,
+    most: int = MOST_ROWS,
+    floor: bool = True,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """``sound.features`` of ``metrics.json`` and its floor: mean over node types, and each under ``by_type``.
 
@@ -68,6 +74,7 @@ def graph_features(
         held_out: real graphs that they did not learn from; rows are those of the same tables.
         learned: which rows they learned from.
         most: rows of each type and set that are compared at most, evenly spread.
+        floor: whether the floor is measured; else it is empty.
     """
     values: dict[str, Values] = {}
     floors: dict[str, Values] = {}
@@ -86,12 +93,12 @@ def graph_features(
             batch.tables[name][rows[spread(len(rows), most)]]
             for batch, rows in zip((candidates, train, held_out), (made, of_train, of_held_out), strict=True)
         )
-        found = feature_realism(generated, old, real, spec.kind)
-        assert found.floor is not None  # there are training rows
+        found = feature_realism(generated, old if floor else None, real, spec.kind)
         near = _memorisation(matrix_of(generated), train, held_out, known, name, most)
         for by_type, measured, share in zip((values, floors), (found.value, found.floor), near, strict=True):
-            by_type[name] = {metric: measured[metric] for metric in GRAPH_FEATURE_METRICS}
-            by_type[name]["memorisation"] = share
+            if measured is not None:
+                by_type[name] = {metric: measured[metric] for metric in GRAPH_FEATURE_METRICS}
+                by_type[name]["memorisation"] = share
     return _summary(values), _summary(floors)
 
 

@@ -42,6 +42,8 @@ from dignn.selection import Choice
 PAPER_GRAPHS = 50
 # Graphs of a set that the sound MMD and the classifier compare at most.
 SOUND_GRAPHS = 400
+# Rows of a class of each set that the mean cosine compares at most.
+COSINE_ROWS = 2000
 # Explanations of a class in which planted truth is sought.
 TRUTH_GRAPHS = 10
 
@@ -111,8 +113,8 @@ class Answer:
         return replace(self.graphs, label=label)
 
 
-def paper_layer(answer: Answer, reality: Reality) -> dict[str, Any]:
-    """MMD of each class's first 50 graphs from 50 training graphs, cosine, PF, and GF of each class's first graph."""
+def paper_layer(answer: Answer, reality: Reality, *, shown: int = 1) -> dict[str, Any]:
+    """MMD of each class's first 50 graphs from 50 training graphs, cosine, PF, and GF of the ``shown`` first graphs."""
     reference = plain_graphs(reality.train[spread(len(reality.train), PAPER_GRAPHS)])
     sets = [graphs for graphs in answer.best(PAPER_GRAPHS) if graphs]
     return {
@@ -122,7 +124,7 @@ def paper_layer(answer: Answer, reality: Reality) -> dict[str, Any]:
         },
         "cosine": class_cosine(answer.graphs, reality.train),
         "pf": predictive_faithfulness(answer.scores),
-        "gf": ground_truth_faithfulness(answer.best(1), reality.motifs, typed=False),
+        "gf": ground_truth_faithfulness(answer.best(shown), reality.motifs, typed=False),
     }
 
 
@@ -134,6 +136,7 @@ def sound_layer(
     features: dict[str, Any] | None,
     structure: bool = True,
     against: GraphBatch | None = None,
+    shown: int = 1,
 ) -> dict[str, Any]:
     """The sound layer.
 
@@ -144,15 +147,16 @@ def sound_layer(
         features: of :func:`~dignn.metrics.graph_features.graph_features`.
         structure: whether the structure is the answer's own; else what is measured of it is left out.
         against: real graphs that structure is compared with; by default those held out.
+        shown: graphs of each class in which motifs are sought.
     """
     truth = None if reality.truth is None else planted_truth(_truth_graphs(answer), reality.truth)
-    by_class = contrast(answer.best(1, class_typed=True), reality.class_typed)
+    by_class = contrast(answer.best(shown, class_typed=True), reality.class_typed)
     classes = answer.graphs.schema.classes
     return {
         "yield": graph_yield,
         **_structure(answer.graphs, reality, reality.held_out if against is None else against, structure),
         "features": features,
-        "typed_gf": ground_truth_faithfulness(answer.best(1), reality.motifs, typed=True),
+        "typed_gf": ground_truth_faithfulness(answer.best(shown), reality.motifs, typed=True),
         "contrast": None if reality.class_typed.common else dict(zip(classes, by_class, strict=True)),
         "pf_in_distribution": in_distribution(answer.scores, reality.members),
         "coverage": _coverage(answer, reality)["mean"][str(NUMBERS[0])],
@@ -192,13 +196,22 @@ def in_distribution(scores: Scores, members: Sequence[Members]) -> float | None:
 
 
 def class_cosine(generated: GraphBatch, real: GraphBatch) -> float | None:
-    """Mean over classes of the mean cosine between target rows of that class; None without target features."""
+    """Mean over classes of the mean cosine between target rows of that class; None without target features.
+
+    A real node stands in many graphs, and every time counts; of many thousands evenly spread ones are compared.
+    """
     schema: Schema = generated.schema
     if schema.target is None or not schema.spec(schema.target).generated:
         return None
-    rows = [batch.features(schema.target) for batch in (generated, real)]
-    labels = [batch.label[batch.target_mask] for batch in (generated, real)]
-    return _mean([mean_cosine(rows[0][labels[0] == c], rows[1][labels[1] == c]) for c in range(schema.num_classes)])
+    return _mean(
+        [mean_cosine(_class_rows(generated, c), _class_rows(real, c)) for c in range(schema.num_classes)],
+    )
+
+
+def _class_rows(batch: GraphBatch, number: int) -> torch.Tensor:
+    assert batch.schema.target is not None  # the caller asked
+    rows = batch.row[batch.label == number]
+    return batch.tables[batch.schema.target][rows[spread(len(rows), COSINE_ROWS)]]
 
 
 def _structure(graphs: GraphBatch, reality: Reality, against: GraphBatch, wanted: bool) -> dict[str, Any]:

@@ -66,12 +66,12 @@ def measure(
 def _floor(reality: Reality, features: dict[str, Any]) -> dict[str, Any]:
     """What real graphs score: random training graphs of each class, and the set of all of them."""
     random = Answer(reality.train, reality.train_scores, _members_of_classes(reality))
-    paper = paper_layer(random, reality)
+    paper = paper_layer(random, reality, shown=PAPER_GRAPHS)
     # Of 50 training graphs from themselves MMD would be 0; and held-out rows are what rows should be like.
     one, other = (plain_graphs(batch[spread(len(batch), PAPER_GRAPHS)]) for batch in (reality.train, reality.held_out))
     paper["mmd"] = {name: mmd(one, other, metric) for name, metric in METRICS["paper"].items()}
     paper["cosine"] = class_cosine(reality.held_out, reality.train)
-    sound = sound_layer(random, reality, graph_yield=1.0, features=features)
+    sound = sound_layer(random, reality, graph_yield=1.0, features=features, shown=PAPER_GRAPHS)
     sound["graphs"] |= {
         "novelty": novelty(reality.held_out, reality.train),
         "uniqueness": uniqueness(reality.held_out),
@@ -106,7 +106,9 @@ def _controls(
         control = Answer(graphs, scores, select_highest(graphs, scores, PAPER_GRAPHS))
         features = None
         if name in ("column_noise", "shuffled_rows"):
-            features, _ = graph_features(graphs, reality.train, reality.held_out, reality.learned, most=CONTROL_ROWS)
+            features, _ = graph_features(
+                graphs, reality.train, reality.held_out, reality.learned, most=CONTROL_ROWS, floor=False
+            )
         found[name] = {
             "paper": paper_layer(control, reality),
             "sound": sound_layer(

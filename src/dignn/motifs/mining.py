@@ -25,8 +25,9 @@ from dignn.motifs.sets import MotifSets, motif_graph
 from dignn.plain import PlainGraph, plain_graphs
 from dignn.runtime.seeds import Seed
 
-# Nodes of a part at least; smaller ones are in nearly every graph. Motifs that the paper published have 4 to 6, mostly.
-LEAST_NODES = 4
+# Nodes of a part at least, in graphs of fewer than ten nodes and in larger ones; smaller parts are in nearly every graph.
+# So real graphs contain as many of these motifs as of those that the paper published (docs/explanations.md).
+LEAST_NODES, SMALL_GRAPH = (3, 4), 10
 # Motifs of each class, of each class of whole graphs, and of all classes together, at most (as many as in the paper).
 PER_CLASS, PER_GRAPH_CLASS, COMMON = 10, 44, 30
 # Of common motifs, the share from around planted shapes; the others are from the graph that they were planted in.
@@ -51,7 +52,8 @@ class Parts:
 
     def __init__(self, real: GraphBatch, *, seed: Seed) -> None:
         real = real[spread(len(real), MOST_GRAPHS)]
-        graph, nodes = _communities(plain_graphs(real), seed)
+        least = LEAST_NODES[bool(len(real)) and int(real.sizes.min()) >= SMALL_GRAPH]
+        graph, nodes = _communities(plain_graphs(real), least, seed)
         order = seed.child("order").numpy().permutation(len(graph))
         self._all = _subgraphs(real, graph[order], [nodes[number] for number in order])
         own = graph_classes(real)[torch.from_numpy(graph[order])]
@@ -130,14 +132,14 @@ def graph_classes(batch: GraphBatch) -> torch.Tensor:
 # -- communities --------------------------------------------------------------------------------------
 
 
-def _communities(graphs: Sequence[PlainGraph], seed: Seed) -> tuple[np.ndarray, list[list[int]]]:
-    """Number of the graph of each community (m,), and its nodes."""
+def _communities(graphs: Sequence[PlainGraph], least: int, seed: Seed) -> tuple[np.ndarray, list[list[int]]]:
+    """Number of the graph of each community of at least so many nodes (m,), and its nodes."""
     numbers, nodes = [], []
     with _igraph_randomness(seed.child("louvain").python()):
         for number, graph in enumerate(graphs):
             edges = np.argwhere(np.triu(graph.adjacency, 1)).tolist()
             for members in igraph.Graph(len(graph), edges).community_multilevel():
-                if len(members) >= LEAST_NODES:
+                if len(members) >= least:
                     numbers.append(number)
                     nodes.append(members)
     return np.array(numbers, dtype=np.int64), nodes

@@ -4,8 +4,8 @@ Highest scores pick odd ones out: the model is surest of graphs that are like no
 inside the real range (:mod:`dignn.members`), and the class that the generator meant must be the one that the model
 sees. Of those within a small tolerance of the best score the first explanation is the one with the structure most
 typical of the class: it contains most of the parts that training graphs of the class are made of. The next ones are
-chosen to cover the class: each as near as possible to real members that none before is near to (greedy facility
-location in the model's embedding space).
+chosen from the more typical half to cover the class: each as near as possible to real members that none before is near
+to (greedy facility location in the model's embedding space).
 """
 
 from __future__ import annotations
@@ -79,33 +79,38 @@ def _select(
     tolerance: float,
     top_k: int,
 ) -> list[Choice]:
-    number = members.class_index
-    tiers = _tiers(candidates, scores, members)
-    ranked: list[Choice] = []
-    size = 0  # of the best tier that has any
-    for rows in tiers:
-        taken = {choice.graph for choice in ranked}
-        ranked += [choice for choice in by_score(shown, scores, number, rows) if choice.graph not in taken]
-        if not size:
-            size = len(ranked)
-    if not ranked:
+    order, inside = _in_order(candidates, shown, scores, members, max(MOST_POOL, top_k))
+    if not order:
         return []
-    of_graph = {choice.graph: choice for choice in ranked}
-    first_tier = {choice.graph for choice in ranked[:size]}
-    kept = distinct(shown, [choice.graph for choice in ranked], max(MOST_POOL, top_k))
-    order = [of_graph[graph] for graph in kept]
-    size = sum(choice.graph in first_tier for choice in order)
-    probability = scores.probability[[choice.score for choice in order[:size]], number].numpy()
+    probability = scores.probability[[choice.score for choice in order[:inside]], members.class_index].numpy()
     near = int((probability >= probability[0] - tolerance).sum())
-    pool = min(max(near, LEAST_POOL), size, MOST_POOL)
-    rows = torch.tensor([choice.score for choice in order[:pool]])
+    pool = order[: min(max(near, LEAST_POOL), inside, MOST_POOL)]
+    rows = torch.tensor([choice.score for choice in pool])
     if parts is None:
-        first = int(members.place(scores, rows).distance.argmin())
+        typical = -members.place(scores, rows).distance
     else:
-        first = int(_typicality(shown[[choice.graph for choice in order[:pool]]], *parts).argmax())
-    chosen = _cover(scores.embedding[rows].double().numpy(), members, first, min(top_k, pool))
+        typical = _typicality(shown[[choice.graph for choice in pool]], *parts)
+    # The more typical half, in order of score again.
+    half = np.sort(np.argsort(-typical, kind="stable")[: max(LEAST_POOL, -(-len(pool) // 2))])
+    first = int(np.searchsorted(half, typical.argmax()))
+    covering = _cover(scores.embedding[rows[half]].double().numpy(), members, first, min(top_k, len(half)))
+    chosen = [int(half[place]) for place in covering]
     rest = [place for place in range(len(order)) if place not in set(chosen)]
     return [order[place] for place in (chosen + rest)[:top_k]]
+
+
+def _in_order(
+    candidates: GraphBatch, shown: GraphBatch, scores: Scores, members: Members, most: int
+) -> tuple[list[Choice], int]:
+    """Different candidates tier by tier, each tier by score, and how many are of the first tier that has any."""
+    ranked: dict[int, Choice] = {}
+    best: set[int] = set()
+    for rows in _tiers(candidates, scores, members):
+        for choice in by_score(shown, scores, members.class_index, rows):
+            ranked.setdefault(choice.graph, choice)
+        best = best or set(ranked)
+    kept = distinct(shown, list(ranked), most)
+    return [ranked[graph] for graph in kept], sum(graph in best for graph in kept)
 
 
 def _tiers(candidates: GraphBatch, scores: Scores, members: Members) -> list[torch.Tensor]:
