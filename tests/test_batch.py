@@ -12,7 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dignn.batch import PADDING, GraphBatch
+from dignn.batch import PADDING, GraphBatch, spread
 from dignn.errors import RunFolderError, SchemaError
 from dignn.runtime.files import save_tensors
 from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
@@ -304,6 +304,18 @@ def test_permuting_there_and_back_again(batch: GraphBatch, seed: int) -> None:
     assert all(torch.equal(getattr(again, name), getattr(batch, name)) for name in FIELDS)
 
 
+@PROPERTY
+@given(batches())
+def test_without_labels_nothing_else_is_gone(batch: GraphBatch) -> None:
+    before = contents(batch)
+    shown = batch.without_labels().check()
+    assert bool((shown.label == -1).all() & (shown.graph_label == -1).all())
+    for name in ("node_type", "edge", "row"):
+        assert torch.equal(getattr(shown, name), getattr(batch, name))
+    assert shown.tables == batch.tables
+    assert contents(batch) == before  # the batch itself keeps its labels
+
+
 # -- files --------------------------------------------------------------------------------------------
 
 
@@ -355,3 +367,26 @@ def test_a_file_that_lacks_a_tensor_is_damaged(tmp_path: Path) -> None:
     save_tensors(tmp_path / "a.safetensors", {"edge": torch.zeros(1, 0, 0)}, metadata)
     with pytest.raises(RunFolderError, match="damaged"):
         GraphBatch.load(tmp_path / "a.safetensors")
+
+
+# -- evenly spread numbers ----------------------------------------------------------------------------
+
+
+def test_spread() -> None:
+    assert spread(0, 5) == []
+    assert spread(3, 5) == [0, 1, 2]
+    assert spread(9, 3) == [0, 4, 8]
+    assert spread(7, 1) == [0]
+
+
+@PROPERTY
+@given(st.integers(0, 500), st.integers(0, 500))
+def test_spread_is_even_and_has_as_many_numbers_as_there_can_be(count: int, most: int) -> None:
+    numbers = spread(count, most)
+    assert len(numbers) == min(count, most)
+    assert all(0 <= number < count for number in numbers)
+    if len(numbers) > 1:
+        steps = np.diff(numbers)
+        assert (numbers[0], numbers[-1]) == (0, count - 1)
+        assert steps.min() >= 1
+        assert steps.max() - steps.min() <= 1

@@ -18,7 +18,9 @@ from dignn.batch import GraphBatch
 from dignn.config import PRESETS
 from dignn.data import Dataset, load
 from dignn.errors import ModelMismatchError, RunFolderError
+from dignn.explanation import Standing
 from dignn.features import FeatureBank
+from dignn.members import Members, all_members
 from dignn.structure import NodeGrowth
 from tiny_models import TinyGCN, TinyHetero
 
@@ -42,9 +44,10 @@ FILES = {
 
 @pytest.fixture(autouse=True, scope="module")
 def few_trees() -> Iterator[None]:
-    """The classifier has tests of its own."""
+    """Classifier and controls have tests of their own."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dignn.metrics.c2st.TREES", 3)
+        patch.setattr("dignn.metrics.c2st.TREES", 2)
+        patch.setattr("dignn.metrics.table.CONTROL_GRAPHS", 12)
         yield
 
 
@@ -97,7 +100,7 @@ def test_three_lines_of_python_give_explanations_of_every_class(planted: Dataset
     for name, several in explanations.items():
         assert [item.rank for item in several] == list(range(len(several)))
         assert len(several) == 3
-        assert sorted((item.log_odds for item in several), reverse=True) == [item.log_odds for item in several]
+        assert len({item.candidate for item in several}) == 3
         assert all(item.class_name == name and sum(item.probability) == pytest.approx(1) for item in several)
     assert explanations.report(tmp_path / "report.html").exists()
 
@@ -112,19 +115,64 @@ def test_an_explanation_scores_what_it_says(planted: Dataset, finished: Path) ->
         assert probability.tolist() == pytest.approx(list(best.probability), abs=1e-5)
 
 
-def test_no_candidate_beats_the_first_explanation(planted: Dataset, finished: Path) -> None:
-    made = explainer(planted, folder=finished)
+def test_no_candidate_beats_the_first_explanation_of_the_papers_rule(
+    planted: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dignn.explainer.measure", lambda *_, **__: {})
+    made = explainer(planted, config=replace(SMALL, selection="highest"))
     explanations = made.fit().explain()
     assert made._candidates is not None
     highest = made.adapter.score(made._candidates).probability.max(0).values
     assert [several[0].score for several in explanations.values()] == pytest.approx(highest.tolist())
+    for several in explanations.values():
+        assert sorted((item.log_odds for item in several), reverse=True) == [item.log_odds for item in several]
+
+
+def test_first_explanations_are_the_best_among_those_like_real_members(planted: Dataset, finished: Path) -> None:
+    """Within the tolerance, where the model puts any candidate into the class that lies inside the real range."""
+    made = explainer(planted, folder=finished)
+    explanations = made.fit().explain()
+    assert made._candidates is not None
+    scores = made.adapter.score(made._candidates)
+    members = all_members(made.adapter.score(made.real.train), made.real.train)
+    seen = scores.logits.argmax(1)
+    told = 0
+    for number, several in enumerate(explanations.values()):
+        near = torch.from_numpy(members[number].place(scores).inside(0.9)) & (seen == number)
+        if near.any():
+            assert several[0].standing is not None
+            assert several[0].standing.inside
+            told += 1
+    assert told  # the weak model of these tests puts candidates into few classes
+
+
+def test_an_explanation_says_how_it_stands_among_real_members(planted: Dataset, finished: Path) -> None:
+    made = explainer(planted, folder=finished)
+    made.fit()
+    assert made._candidates is not None
+    scores, known = made.adapter.score(made._candidates), made.adapter.score(made.real.train)
+    for several in Explanations.load(finished).values():
+        for item in several:
+            (row,) = ((scores.graph == item.candidate) & (scores.node == item.node)).nonzero()[:, 0].tolist()
+            members = Members.of(item.class_index, known, made.real.train)
+            place = members.place(scores, torch.tensor([row]))
+            assert item.standing == Standing(
+                bool(place.inside()[0]), pytest.approx(place.logit_rank[0]), pytest.approx(place.distance_rank[0])
+            )
+
+
+def test_an_explanation_carries_what_the_model_sees_in_it(finished: Path) -> None:
+    for name, several in Explanations.load(finished).items():
+        for item in several:
+            assert item.evidence is not None
+            assert name in item.evidence.text
 
 
 def test_a_run_folder_holds_what_others_rely_on(planted: Dataset, tmp_path: Path) -> None:
     explainer(planted, folder=tmp_path, about={"dataset": "planted"}).fit().explain()
     assert {path.name for path in tmp_path.iterdir()} == FILES
     metrics = json.loads((tmp_path / "metrics.json").read_text())
-    assert set(metrics) == {"paper", "sound", "floor", "control"}
+    assert set(metrics) == {"paper", "sound", "floor", "control", "selection", "details"}
     assert set(metrics["paper"]) == {"mmd", "cosine", "pf", "gf"}
     assert (
         set(metrics["paper"]["mmd"])
@@ -134,7 +182,10 @@ def test_a_run_folder_holds_what_others_rely_on(planted: Dataset, tmp_path: Path
     assert set(metrics["sound"]) == {
         *("yield", "mmd", "features", "graphs", "typed_gf", "contrast", "pf_in_distribution", "coverage", "planted")
     }
-    assert set(metrics["floor"]["paper"]) == set(metrics["paper"])
+    for other in (metrics["floor"], *metrics["control"].values()):
+        assert set(other["paper"]) == set(metrics["paper"])
+        assert set(other["sound"]) == set(metrics["sound"])
+    assert set(metrics["selection"]) == {"representative", "typical", "highest"}
     assert metrics["sound"]["yield"] == 1.0
     assert len(GraphBatch.load(tmp_path / "candidates.safetensors")) == SMALL.candidates
     assert json.loads((tmp_path / "config.json").read_text())["seed"] == 0
@@ -225,14 +276,48 @@ def test_a_folder_of_another_seed_is_refused(planted: Dataset, finished: Path) -
         explainer(planted, folder=finished, seed=1)
 
 
-def test_explanations_save_and_load(planted: Dataset, tmp_path: Path) -> None:
-    explanations = explainer(planted).fit().explain()
+def test_measuring_again_replaces_the_figures(planted: Dataset, finished: Path) -> None:
+    before = digests(finished)
+    content = json.loads((finished / "metrics.json").read_text())
+    right, content["paper"]["pf"] = content["paper"]["pf"], -1.0
+    (finished / "metrics.json").write_text(json.dumps(content))
+    opened = explainer(planted, folder=finished).fit()
+    assert opened.explain().about["metrics"]["paper"]["pf"] == -1  # what is there is kept
+    assert opened.explain(measure_again=True).about["metrics"]["paper"]["pf"] == right
+    assert digests(finished) == before
+
+
+def test_old_figures_stay_when_measuring_again_fails(
+    planted: Dataset, finished: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise DignnError("no memory left")
+
+    before = digests(finished)
+    monkeypatch.setattr("dignn.explainer.measure", fail)
+    with pytest.raises(DignnError, match="no memory left"):
+        explainer(planted, folder=finished).fit().explain(measure_again=True)
+    assert digests(finished) == before
+
+
+def test_more_explanations_begin_with_the_same(planted: Dataset, finished: Path) -> None:
+    opened = explainer(planted, folder=finished).fit()
+    few, more = opened.explain(top_k=2), opened.explain(top_k=5)
+    for name in few:
+        assert len(more[name]) == 5
+        assert [item.candidate for item in more[name][:2]] == [item.candidate for item in few[name]]
+
+
+def test_explanations_save_and_load(planted: Dataset, finished: Path, tmp_path: Path) -> None:
+    explanations = explainer(planted, folder=finished).fit().explain()
     explanations.save(tmp_path)
     loaded = Explanations.load(tmp_path)
     assert list(loaded) == list(explanations)
     for name, several in explanations.items():
         for one, other in zip(several, loaded[name], strict=True):
             assert one.summary() == other.summary()
+            assert (one.standing, one.evidence) == (other.standing, other.evidence)
+            assert one.standing is not None
             assert torch.equal(one.graph.edge, other.graph.edge)
             assert torch.equal(one.graph.features("author"), other.graph.features("author"))
 

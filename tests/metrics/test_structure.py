@@ -18,7 +18,7 @@ from dignn.data import load
 from dignn.errors import DignnError
 from dignn.metrics.mmd import METRICS as SOUND
 from dignn.metrics.mmd import mmd
-from dignn.metrics.structure import StructureRealism, novelty, spread, structure_realism, uniqueness
+from dignn.metrics.structure import StructureRealism, novelty, structure_realism, uniqueness
 from dignn.plain import plain_graphs
 from dignn.runtime.seeds import Seed
 from dignn.sampling import Adjacency, forest_fire
@@ -273,9 +273,3 @@ def test_the_class_of_the_whole_graph_is_no_structure() -> None:
     labelled = replace(PATH, graph_label=torch.tensor([1]))
     assert novelty(labelled, PATH) == 0
     assert novelty(PATH[:0], PATH) is None
-
-
-def test_spread() -> None:
-    assert spread(0, 5) == []
-    assert spread(3, 5) == [0, 1, 2]
-    assert spread(9, 3) == [0, 4, 8]

@@ -13,12 +13,12 @@ from dignn.runtime.files import read_json, write_json
 from dignn.runtime.run import STAGES, Run
 
 
-def artifact(run: Run, name: str, made: list[str]) -> dict:
+def artifact(run: Run, name: str, made: list[str], *, anew: bool = False) -> dict:
     def make() -> dict:
         made.append(name)
-        return {"made": name}
+        return {"made": name, "number": len(made)}
 
-    return run.artifact(name, make, lambda value, path: write_json(path, value), read_json)
+    return run.artifact(name, make, lambda value, path: write_json(path, value), read_json, anew=anew)
 
 
 def started(folder: Path, **identity: object) -> Run:
@@ -45,7 +45,28 @@ def test_a_second_start_makes_only_what_is_missing(tmp_path: Path) -> None:
         run = started(tmp_path)
         results = [artifact(run, name, made) for name in names]
     assert made == ["a.json", "b.json"]
-    assert results == [{"made": "a.json"}, {"made": "b.json"}]
+    assert results == [{"made": "a.json", "number": 1}, {"made": "b.json", "number": 2}]
+
+
+def test_what_is_asked_for_anew_is_made_again_and_replaced(tmp_path: Path) -> None:
+    made: list[str] = []
+    run = started(tmp_path)
+    assert artifact(run, "a.json", made, anew=True) == {"made": "a.json", "number": 1}  # there was nothing yet
+    assert artifact(run, "a.json", made, anew=True) == {"made": "a.json", "number": 2}
+    assert artifact(run, "a.json", made) == {"made": "a.json", "number": 2}
+    assert artifact(started(tmp_path), "a.json", made) == {"made": "a.json", "number": 2}
+    assert artifact(Run(), "a.json", made, anew=True)["number"] == 3  # without a folder too
+
+
+def test_the_old_one_stays_when_making_it_anew_fails(tmp_path: Path) -> None:
+    def fail() -> dict:
+        raise RuntimeError("no memory left")
+
+    artifact(started(tmp_path), "a.json", [])
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(RuntimeError, match="no memory left"):
+        started(tmp_path).artifact("a.json", fail, lambda value, path: write_json(path, value), read_json, anew=True)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def spend(run: Run, stage: str, seconds: float) -> None:
@@ -133,5 +154,5 @@ def test_damaged_timings_are_named(tmp_path: Path) -> None:
 def test_without_a_folder_everything_is_made_and_nothing_kept() -> None:
     made: list[str] = []
     run = Run()
-    assert artifact(run, "a.json", made) == artifact(run, "a.json", made)
+    assert [artifact(run, "a.json", made)["number"] for _ in range(2)] == [1, 2]
     assert made == ["a.json", "a.json"]

@@ -1,4 +1,4 @@
-"""Feature metrics of whole graphs, and their place in metrics.json."""
+"""Feature metrics of whole graphs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from torch_geometric.data import Data
 from dignn.batch import GraphBatch
 from dignn.config import PRESETS
 from dignn.data import load
-from dignn.gnn.adapter import Scores
 from dignn.inference import infer_schema
-from dignn.metrics import feature_realism, measure
+from dignn.metrics import feature_realism
 from dignn.metrics.graph_features import GRAPH_FEATURE_METRICS, LEAST_HELD_OUT, graph_features, learned_rows
 from dignn.real import RealGraphs
 from dignn.runtime.seeds import Seed
@@ -239,15 +238,3 @@ def test_means_over_the_types_that_have_a_value(three: tuple[GraphBatch, ...], l
         for metric in GRAPH_FEATURE_METRICS:
             known = [types[name][metric] for name in WITH_ROWS if types[name][metric] is not None]
             assert found[metric] == pytest.approx(np.mean(known))
-
-
-def test_metrics_json_has_them(three: tuple[GraphBatch, ...], learned: dict[str, Tensor]) -> None:
-    def scores(batch: GraphBatch) -> Scores:
-        graph, node = batch.target_mask.nonzero(as_tuple=True)
-        logits = torch.zeros(len(graph), 2)
-        return Scores(graph, node, logits, logits)
-
-    candidates, train, held_out = three
-    counts = {"valid": len(candidates), "generated": len(candidates)}
-    found = measure(candidates, scores(candidates), counts, train, held_out, scores(held_out), learned)
-    assert (found["sound"]["features"], found["floor"]["sound"]["features"]) == graph_features(*three, learned)
