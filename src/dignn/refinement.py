@@ -21,7 +21,7 @@ from dignn.gnn.adapter import GNNAdapter, Scores
 from dignn.runtime.progress import Tick, silent
 from dignn.runtime.seeds import Seed
 
-# Rounds, and nodes that are drawn anew in each round; see docs for what they were measured against.
+# Rounds, and nodes that are drawn anew in each: more nodes raise log-odds more in a round, and less in a second.
 ROUNDS, NODES = 12, 1
 # Steps from the target node within which a node is near, and how much more often a near node is marked.
 NEAR, NEAR_WEIGHT = 2, 8.0

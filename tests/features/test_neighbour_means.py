@@ -238,3 +238,50 @@ def test_same_seed_same_rows() -> None:
     one, same, other = (fill(means, random_rows, seed=seed)[0] for seed in (1, 1, 2))
     assert torch.equal(one, same)
     assert not torch.equal(one, other)
+
+
+# -- following neighbours that change -----------------------------------------------------------------
+
+
+def followed(directors: list[Tensor], movies: Tensor, changed: Tensor, marks: list[int]) -> tuple[Tensor, list[int]]:
+    """Rows of the directors of ``GRAPH`` after its movies have changed, and those that could not follow."""
+    row = torch.tensor([[*range(3), *range(3), *[-1] * (GRAPH.node_type.size(1) - 6)]])
+    batch = replace(GRAPH, row=row, tables={"movie": movies, "director": torch.stack(directors)})
+    nodes = torch.zeros_like(GRAPH.mask)
+    nodes[0, marks] = True
+    kept = torch.stack(directors)
+    means = NeighbourMeans("director", "movie", always(0, 1, 2), torch.eye(3))
+    lost = means.follow(batch, {"movie": changed}, row, nodes, kept)
+    return kept, lost[0].nonzero()[:, 0].tolist()
+
+
+def test_means_follow_the_graph_and_keep_what_it_leaves_out() -> None:
+    """The first director has movies 0 and 1 and three others, the second 1 and 2, the third others only."""
+    movies, changed = torch.eye(WORDS)[:3], torch.eye(WORDS)[:3].clone()
+    changed[0] = torch.tensor([0.0, 1, 1, 1, 0])
+    others = torch.tensor([[1.0, 1, 0, 1, 0], [0, 1, 0, 1, 0], [0, 0, 0, 1, 1]])
+    before = [torch.cat([movies[:2], others]).mean(0), movies[1:].mean(0), others.mean(0)]
+    after, lost = followed(before, movies, changed, [0])
+    assert lost == []
+    torch.testing.assert_close(after[0], torch.cat([changed[:2], others]).mean(0))
+    assert torch.equal(after[1:], torch.stack(before[1:]))
+
+
+@pytest.mark.parametrize("value", [0.0, 0.37, 2.0])
+def test_rows_that_are_no_means_of_the_graph_cannot_follow(value: float) -> None:
+    movies = torch.eye(WORDS)[:3]
+    before = [torch.full((WORDS,), value), movies[1:].mean(0), torch.zeros(WORDS)]
+    before[0][3] = 0.8 * value
+    after, lost = followed(before, movies, movies.flip(1), [0, 2])
+    assert lost == [3]
+    assert torch.equal(after[0], before[0])
+    torch.testing.assert_close(after[1], movies.flip(1)[1:].mean(0))
+
+
+def test_a_director_that_is_drawn_anew_itself_need_not_follow() -> None:
+    movies = torch.eye(WORDS)[:3]
+    before = [movies[:2].mean(0), movies[1:].mean(0), torch.zeros(WORDS)]
+    after, lost = followed(before, movies, movies.flip(1), [0, 1, 2, 3])
+    assert lost == []
+    assert torch.equal(after[0], before[0])
+    torch.testing.assert_close(after[1], movies.flip(1)[1:].mean(0))

@@ -226,7 +226,7 @@ class FeatureBank:
         return self._draw(batch, nodes, seed, silent)
 
     def _draw(self, batch: GraphBatch, nodes: Tensor, seed: Seed, tick: Tick) -> GraphBatch:
-        """Generates the rows of the marked nodes (B, N), and of means beside them; keeps those of all others."""
+        """Generates the rows of the marked nodes (B, N), lets means beside them follow, and keeps all others."""
         around = condition_batch(batch)
         row, tables = batch.row.clone(), dict(batch.tables)
         # Means come last: they look at the rows of others.
@@ -238,7 +238,7 @@ class FeatureBank:
             means, marked = self._means.get(name), here & nodes
             kept = torch.empty(0) if torch.equal(marked, here) else batch.features(name)  # by graph and position
             if means is not None and len(kept):
-                marked = marked | self._follow(means, batch, tables, row, nodes, kept)
+                marked = marked | means.follow(batch, tables, row, nodes, kept)
             rows = torch.empty(0, self.schema.spec(name).width)
             some = bool(marked.any())
             if some and means is not None:
@@ -254,19 +254,6 @@ class FeatureBank:
             row[here] = torch.arange(len(rows))
             part(1, 1)
         return replace(batch, row=row, tables=tables)
-
-    @staticmethod
-    def _follow(
-        means: NeighbourMeans, batch: GraphBatch, tables: dict[str, Tensor], row: Tensor, nodes: Tensor, kept: Tensor
-    ) -> Tensor:
-        """Lets means beside marked nodes follow them, in place in ``kept``; marks those that cannot.  (B, N)"""
-        here = batch.node_type == batch.schema.type_index(means.name)
-        beside = means.beside(batch, nodes) & ~nodes
-        rows, known = means.follow(batch, tables, row, beside)
-        lost = beside.clone()
-        lost[beside] = ~known
-        kept[(beside & ~lost)[here]] = rows[known]
-        return lost
 
     def _generate(self, name: str, condition: Tensor, seed: Seed, tick: Tick = silent) -> Tensor:
         """Rows of a type for these conditions (m, 2 C)."""

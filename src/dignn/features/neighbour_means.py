@@ -106,31 +106,27 @@ class NeighbourMeans:
             total.index_add_(0, missing, generate(self.source, condition, seed.child("missing")))
         return total / whole.clamp_min(1)[:, None]
 
-    def beside(self, batch: GraphBatch, nodes: Tensor) -> Tensor:
-        """(B, N) bool: nodes of the type that are joined to a marked node of the source.  nodes: (B, N) bool"""
-        schema = batch.schema
-        marked = nodes & (batch.node_type == schema.type_index(self.source))
-        here = batch.node_type == schema.type_index(self.name)
-        return here & (batch.undirected & marked[:, None, :]).any(2)
-
-    def follow(self, batch: GraphBatch, tables: dict[str, Tensor], row: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
-        """Rows after those of neighbours in the graph have changed, while those that it leaves out stay the same.
+    def follow(self, batch: GraphBatch, tables: dict[str, Tensor], row: Tensor, nodes: Tensor, kept: Tensor) -> Tensor:
+        """Adapts rows to neighbours in the graph that have changed; neighbours that the graph leaves out stay the same.
 
         Rows of the source are whole numbers, so a mean of k rows is made of multiples of 1 / k, and its smallest entry,
-        a word that one of them has once, tells k.
+        mostly a word that one of them has once, tells k.
 
         Args:
             batch: the graphs as they were.
             tables, row: with the new rows of the source.
-            nodes: (B, N) bool, which nodes of the type.
+            nodes: (B, N) bool, the nodes that have changed. Those of this type are left out here.
+            kept: (m, d) a row for each node of the type, in order; changed in place.
 
         Returns:
-            (m, d) rows, and (m,) bool whether they are known: not where a row does not tell k.
+            (B, N) bool: nodes of the type beside changed ones whose rows do not tell k, so that they are not adapted.
         """
-        schema = batch.schema
-        graph, node = nodes.nonzero(as_tuple=True)
-        old = batch.tables[self.name][batch.row[nodes]]
-        joined = batch.undirected[graph, node] & (batch.node_type == schema.type_index(self.source))[graph]
+        here = batch.node_type == batch.schema.type_index(self.name)
+        is_source = batch.node_type == batch.schema.type_index(self.source)
+        beside = here & ~nodes & (batch.undirected & (is_source & nodes)[:, None, :]).any(2)
+        graph, node = beside.nonzero(as_tuple=True)
+        old = kept[beside[here]]
+        joined = batch.undirected[graph, node] & is_source[graph]
         of, place = joined.nonzero(as_tuple=True)
         before, after = (
             torch.zeros_like(old).index_add_(0, of, table[number[graph[of], place]])
@@ -139,9 +135,12 @@ class NeighbourMeans:
         count = (1 / old.masked_fill(old <= 0, torch.inf).amin(1)).round()  # 0 for a row of zeros
         total = old * count[:, None]
         outside = total.round() - before
-        known = (count >= joined.sum(1).clamp_min(1)) & (outside.amin(1) >= 0)
+        known = (count >= joined.sum(1)) & (outside.amin(1) >= 0)
         known &= (total - total.round()).abs().amax(1) <= _WHOLE
-        return (outside + after) / count.clamp_min(1)[:, None], known
+        lost = beside.clone()
+        lost[beside] = ~known
+        kept[(beside & ~lost)[here]] = (outside + after)[known] / count[known, None]
+        return lost
 
 
 def _joined(data: Adjacency, name: str, source: str) -> csr_array:
