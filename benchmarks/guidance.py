@@ -9,7 +9,7 @@ import torch
 
 from dignn.config import PRESETS
 from dignn.data import load
-from dignn.explainer import DiGNNExplainer
+from dignn.dignnexplainer import DiGNNExplainer
 from dignn.gnn.checkpoint import trained_model
 from dignn.metrics.structure import structure_realism
 from dignn.runtime.threads import single_thread

@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.measure import peak_memory
 from dignn.config import PRESETS
 from dignn.data import DATASETS, load
-from dignn.explainer import DiGNNExplainer
+from dignn.dignnexplainer import DiGNNExplainer
 from dignn.gnn.checkpoint import trained_model
 
 

@@ -12,15 +12,15 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from dignn.batch import GraphBatch
     from dignn.config import Config
+    from dignn.dignnexplainer import DiGNNExplainer
     from dignn.errors import DignnError
-    from dignn.explainer import DiGNNExplainer
     from dignn.explanation import Explanation, Explanations
     from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
 
 # Where the public names live. They are imported on first use, so that `dignn --help` need not load torch.
 _HOMES = {
     "Config": "dignn.config",
-    "DiGNNExplainer": "dignn.explainer",
+    "DiGNNExplainer": "dignn.dignnexplainer",
     "DignnError": "dignn.errors",
     "Explanation": "dignn.explanation",
     "Explanations": "dignn.explanation",

@@ -239,6 +239,9 @@ class Config:
         one_model_per_class: one feature generator for each class of the target type (of every type, in graph
             classification) and one, blind to classes, for each other type, as in the paper; otherwise one for each
             type, which knows the class around a node. Identity types and controls always know it.
+        refined: share of the candidates, the most promising of each class, of which rows of features are drawn anew and
+            kept where the model becomes surer of the class, up to what it says about real members; 0 for none.
+        refinement_rounds: how often.
         selection: how explanations are chosen: highest (the paper's rule: the highest probability), typical (inside the
             range of real members, nearly the highest, and nearest to members in the model's embedding space) or
             representative (the same, but first the graph with the structure most typical of the class).
@@ -258,14 +261,16 @@ class Config:
     tabddpm: TabDDPMConfig = field(default_factory=TabDDPMConfig)
     continuous: Continuous = "auto"
     one_model_per_class: bool = False
+    refined: float = 0.25
+    refinement_rounds: int = 20
     selection: Selection = "representative"
     tolerance: float = 0.03
     top_k: int = 3
 
     def __post_init__(self) -> None:
-        _at_least(self, 1, "subgraphs_per_size", "candidates", "top_k")
+        _at_least(self, 1, "subgraphs_per_size", "candidates", "refinement_rounds", "top_k")
         _positive(self, "guidance", zero=True)
-        _share(self, "tolerance")
+        _share(self, "refined", "tolerance")
         _one_of(self, continuous=Continuous, selection=Selection)
         if self.subgraphs_per_size < 5:
             raise DignnError("subgraphs_per_size must be at least 5, because one in five is held out for measuring")
@@ -364,6 +369,7 @@ PRESETS.add(
         ),
         continuous="tabddpm",
         one_model_per_class=True,
+        refined=0.0,
         selection="highest",
     ),
 )
@@ -373,6 +379,7 @@ PRESETS.add(
     Config(
         subgraphs_per_size=20,
         candidates=96,
+        refinement_rounds=3,
         node_growth=NodeGrowthConfig(width=16, layers=2, events_per_batch=240, training=_SMOKE),
         edge_diffusion=EdgeDiffusionConfig(sampler_steps=10, training=_SMOKE),
         ditabddpm=DiTabDDPMConfig(width=32, blocks=1, sampler_steps=10, training=_SMOKE, marginal_training=_SMOKE),

@@ -1,10 +1,11 @@
-"""The facade that walks the five steps, and what every explainer shares."""
+"""The facade that walks the five steps: what every explainer shares."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,11 +19,10 @@ from dignn.data.base import GroundTruth
 from dignn.errors import DignnError, RunFolderError
 from dignn.evidence import gather
 from dignn.explanation import Explanation, Explanations, Standing
-from dignn.features import FEATURE_GENERATORS, FeatureBank
 from dignn.fingerprint import data_fingerprint, model_fingerprint, schema_fingerprint
-from dignn.gnn.adapter import Forward, GNNAdapter, ReturnType
-from dignn.guidance import ClassGuide
+from dignn.gnn.adapter import Forward, GNNAdapter, ReturnType, Scores
 from dignn.inference import infer_schema
+from dignn.members import Members, all_members
 from dignn.metrics import measure
 from dignn.metrics.graph_features import learned_rows
 from dignn.metrics.layers import Answer, Reality
@@ -35,11 +35,10 @@ from dignn.runtime.run import Run
 from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import single_thread
 from dignn.schema import Schema
-from dignn.structure import STRUCTURE_GENERATORS, StructureGenerator
 from dignn.validity import Validity, check_validity
 
-# Files of a run folder beside those that others rely on: what was learned, and how that went.
-STRUCTURE, FEATURES, GENERATION = "structure.safetensors", "features.safetensors", "generation.json"
+# A file of a run folder beside those that others rely on: how learning and generating went.
+GENERATION = "generation.json"
 
 
 class Explainer(ABC):
@@ -131,6 +130,16 @@ class Explainer(ABC):
         """What learning and generating found, for the report: loss curves, yield, ... As JSON takes it."""
         return {}
 
+    @cached_property
+    def train_scores(self) -> Scores:
+        """What the model says of the real graphs to learn from."""
+        return self.adapter.score(self.real.train)
+
+    @cached_property
+    def members(self) -> list[Members]:
+        """Real members of each class among them."""
+        return all_members(self.train_scores, self.real.train)
+
     # -- the way --------------------------------------------------------------------------------------
 
     def fit(self) -> Self:
@@ -163,7 +172,16 @@ class Explainer(ABC):
                 validity = check_validity(self._candidates)
                 valid = self._candidates[validity.valid]
             with self.run.stage("GS"):
-                ranking = Ranking(self.adapter, self.real, valid, self.config, self.seed)
+                scores = self.adapter.score(valid)
+                ranking = Ranking(
+                    valid,
+                    scores,
+                    self.real.train,
+                    self.members,
+                    self.config,
+                    number=top_k,
+                    seed=self.seed.child("parts"),
+                )
                 by_class = self._explanations(ranking, validity, top_k)
             metrics = self.run.artifact(
                 "metrics.json",
@@ -209,7 +227,7 @@ class Explainer(ABC):
         found: list[Explanation] = []
         for index, several in enumerate(ranking.chosen):
             rows = torch.tensor([choice.score for choice in several[:top_k]], dtype=torch.long)
-            place = ranking.members[index].place(scores, rows)
+            place = self.members[index].place(scores, rows)
             inside = place.inside()
             found += [
                 Explanation(
@@ -227,7 +245,7 @@ class Explainer(ABC):
                 )
                 for rank, choice in enumerate(several[:top_k])
             ]
-        evidence = gather(self.adapter, found, self.real.train, ranking.train_scores)
+        evidence = gather(self.adapter, found, self.real.train, self.train_scores)
         found = [replace(item, evidence=shown) for item, shown in zip(found, evidence, strict=True)]
         return {name: [item for item in found if item.class_name == name] for name in self.schema.classes}
 
@@ -236,7 +254,7 @@ class Explainer(ABC):
             parts = Parts(self.real.held_out, seed=self.seed.child("motifs"))
             reality = Reality(
                 train=self.real.train,
-                train_scores=ranking.train_scores,
+                train_scores=self.train_scores,
                 held_out=self.real.held_out,
                 held_out_scores=self.adapter.score(self.real.held_out),
                 learned=learned_rows(self.real.data, self.real.learned),
@@ -252,63 +270,6 @@ class Explainer(ABC):
                 self.adapter.score,
                 seed=self.seed.child("controls"),
             )
-
-
-class DiGNNExplainer(Explainer):
-    """The paper's explainer: structure and features from generators that learned them from the model's data.
-
-    >>> explainer = DiGNNExplainer(model, data, target="author", seed=0)     # doctest: +SKIP
-    >>> explanations = explainer.fit().explain(top_k=3)                      # doctest: +SKIP
-    >>> explanations.report("report.html")                                   # doctest: +SKIP
-    """
-
-    name = "dignnexplainer"
-
-    @staticmethod
-    def check_settings(config: Config) -> None:
-        """Raises for a generator that does not exist."""
-        STRUCTURE_GENERATORS[config.structure]
-        FEATURE_GENERATORS[config.features]
-
-    def prepare(self) -> None:
-        self._structure = STRUCTURE_GENERATORS[self.config.structure].build(self.config)
-        self._bank = FeatureBank(self.schema, config=self.config)
-
-    def learn(self, train: GraphBatch) -> None:
-        def fit_structure() -> StructureGenerator:
-            with self.run.stage("GGT") as tick:
-                return self._structure.fit(train, seed=self.seed.child("GGT"), tick=tick)
-
-        self._structure = self.run.artifact(
-            STRUCTURE, fit_structure, StructureGenerator.save, lambda path: self._structure.load(path, self.schema)
-        )
-
-        def fit_features() -> FeatureBank:
-            with self.run.stage("NFGT") as tick:
-                return self._bank.fit(self.real.data, self.real.learned, train, seed=self.seed.child("NFGT"), tick=tick)
-
-        self._bank = self.run.artifact(FEATURES, fit_features, FeatureBank.save, self._bank.load)
-
-    def candidates(self, sizes: Sequence[int]) -> GraphBatch:
-        with self.run.stage("GGAT") as tick:
-            seed = self.seed.child("GGAT")
-            structure = self._structure.sample(sizes, seed=seed, tick=tick, guide=self._guide(sizes, seed))
-        with self.run.stage("NFGAT") as tick:
-            return self._bank.fill(structure, seed=self.seed.child("NFGAT"), tick=tick)
-
-    def findings(self) -> dict[str, Any]:
-        return {"structure": self._structure.report, "features": self._bank.report}
-
-    def _guide(self, sizes: Sequence[int], seed: Seed) -> ClassGuide | None:
-        if not self.config.guidance:
-            return None
-        return ClassGuide(
-            sizes,
-            self.adapter,
-            lambda graphs, seed: self._bank.fill(graphs, seed=seed),
-            self.config.guidance,
-            seed.child("guide"),
-        )
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:

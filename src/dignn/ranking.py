@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import get_args
 
 from dignn.batch import GraphBatch
 from dignn.config import Config, Selection
-from dignn.gnn.adapter import GNNAdapter
-from dignn.members import all_members
+from dignn.gnn.adapter import Scores
+from dignn.members import Members
 from dignn.motifs.mining import Parts
-from dignn.real import RealGraphs
 from dignn.runtime.seeds import Seed
 from dignn.selection import Choice, Representative, select_highest, select_representative
 from dignn.selection.representative import PARTS, Frequent
@@ -21,26 +21,31 @@ RANKED = 50
 
 
 class Ranking:
-    """Asks the model about candidates and real graphs, and ranks the candidates.
+    """Ranks candidates.
 
     Args:
-        adapter: asks the model.
-        real: real graphs; selection sees those to learn from only.
-        candidates: valid candidates.
-        config: which rule, and how many explanations.
+        candidates, scores: valid candidates, and what the model says of them.
+        train: real graphs; selection sees only those that generators learned from.
+        members: real members of each class among them.
+        config: which rule.
+        number: candidates to rank for each class, and not fewer than metrics look at.
         seed: of the communities that typical structures are made of.
-
-    Attributes:
-        scores, train_scores: of candidates and of real training graphs.
-        members: real members of each class among training graphs.
     """
 
     def __init__(
-        self, adapter: GNNAdapter, real: RealGraphs, candidates: GraphBatch, config: Config, seed: Seed
+        self,
+        candidates: GraphBatch,
+        scores: Scores,
+        train: GraphBatch,
+        members: Sequence[Members],
+        config: Config,
+        *,
+        number: int,
+        seed: Seed,
     ) -> None:
-        self.candidates, self._real, self._config, self._seed = candidates, real, config, seed
-        self.scores, self.train_scores = adapter.score(candidates), adapter.score(real.train)
-        self.members = all_members(self.train_scores, real.train)
+        self.candidates, self.scores = candidates, scores
+        self._train, self._members, self._config, self._seed = train, members, config, seed
+        self._number = max(RANKED, number)
         self._ranked: dict[Selection, list[list[Choice]]] = {}
 
     @property
@@ -51,16 +56,16 @@ class Ranking:
     def by(self, rule: Selection) -> list[list[Choice]]:
         """Per class by a rule, best first."""
         if rule not in self._ranked:
-            self._ranked[rule] = self._rank(rule, max(RANKED, self._config.top_k))
+            self._ranked[rule] = self._rank(rule)
         return self._ranked[rule]
 
-    def _rank(self, rule: Selection, number: int) -> list[list[Choice]]:
+    def _rank(self, rule: Selection) -> list[list[Choice]]:
         if rule == "highest":
-            return select_highest(self.candidates, self.scores, number)
+            return select_highest(self.candidates, self.scores, self._number)
         parts = self._parts if rule == "representative" else None
-        known = Representative(self.members, parts, self._config.tolerance)
-        return select_representative(self.candidates, self.scores, known, number)
+        known = Representative(self._members, parts, self._config.tolerance)
+        return select_representative(self.candidates, self.scores, known, self._number)
 
     @cached_property
     def _parts(self) -> list[Frequent]:
-        return Parts(self._real.train, seed=self._seed.child("parts")).frequent(PARTS)
+        return Parts(self._train, seed=self._seed).frequent(PARTS)

@@ -8,21 +8,26 @@ is chosen, and never beyond what the model says about real members of the class.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from dignn.batch import PADDING, GraphBatch
 from dignn.errors import DignnError
 from dignn.gnn.adapter import GNNAdapter, Scores
+from dignn.members import UPPER, Members
 from dignn.runtime.progress import Tick, silent
 from dignn.runtime.seeds import Seed
 
-# Rounds, and nodes that are drawn anew in each: more nodes raise log-odds more in a round, and less in a second.
-ROUNDS, NODES = 12, 1
+# Nodes that are drawn anew in a round: more of them raise log-odds more in a round, and less in a second.
+NODES = 1
+# A probability above which nothing is gained, and candidates of a class that reach enough, so that it needs no more.
+SURE, REACHED = 0.999, 10
 # Steps from the target node within which a node is near, and how much more often a near node is marked.
 NEAR, NEAR_WEIGHT = 2, 8.0
 # Log-odds that rise by less did not rise: sums of floats differ from batch to batch.
@@ -40,7 +45,7 @@ def refine(
     *,
     enough: Tensor,
     ceiling: Tensor,
-    rounds: int = ROUNDS,
+    rounds: int,
     nodes: int = NODES,
     seed: Seed,
     tick: Tick = silent,
@@ -105,6 +110,39 @@ def refine(
             }
     told = {"graphs": int(able.sum()), "rounds": rounds, "tried": tried, "accepted": accepted}
     return current, {**told, "reached": int(reached.sum()), "classes": by_class}
+
+
+def promising(graphs: GraphBatch, scores: Scores, enough: Tensor, number: int) -> tuple[Tensor, Tensor]:
+    """Graphs worth refining, and the class that each is to speak for.  (b,), (b,)
+
+    Each class gets an equal share of ``number``: of the graphs with a target node meant to be of the class (or meant to
+    be so themselves) those with the highest log-odds. A graph serves one class. Classes of which ten graphs reach
+    ``enough`` (C,) need none.
+    """
+    classes = graphs.schema.num_classes
+    free = torch.ones(len(graphs), dtype=torch.bool)
+    index, wanted = [], []
+    for label in range(classes):
+        meant = graphs.graph_label == label if graphs.schema.target is None else (graphs.label == label).any(1)
+        state = _State.start(graphs, torch.full((len(graphs),), label), scores)
+        if int((meant & (state.log_odds >= enough[label])).sum()) >= REACHED:
+            continue
+        some = (meant & state.found & free).nonzero()[:, 0]
+        some = some[torch.argsort(state.log_odds[some], descending=True, stable=True)][: number // classes]
+        free[some] = False
+        index.append(some)
+        wanted.append(torch.full_like(some, label))
+    if not index:
+        return torch.empty(0, dtype=torch.long), torch.empty(0, dtype=torch.long)
+    return torch.cat(index), torch.cat(wanted)
+
+
+def limits(members: Sequence[Members]) -> tuple[Tensor, Tensor]:
+    """For each class the log-odds that are enough and the raw score not to go beyond: those of its surest members."""
+    sure = math.log(SURE / (1 - SURE))
+    enough = [min(sure, float(np.quantile(known.log_odds, UPPER))) if len(known) else sure for known in members]
+    ceiling = [float(np.quantile(known.logit, UPPER)) if len(known) else math.inf for known in members]
+    return torch.tensor(enough, dtype=torch.float64), torch.tensor(ceiling, dtype=torch.float64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,7 +112,7 @@ def explain_with(preset: str) -> Callable[..., None]:
 
 def _prepare(config: Config, folder: Path, quiet: bool) -> Progress:
     """Refuses wrong settings and a wrong folder before any work."""
-    from dignn.explainer import DiGNNExplainer
+    from dignn.dignnexplainer import DiGNNExplainer
     from dignn.runtime.run import check_folder
 
     log_to_console(quiet)

@@ -49,7 +49,7 @@ def noted(folder: Path) -> Noted:
     Raises:
         RunFolderError: ``folder`` is not a run of `dignn explain`, is damaged, or is of another version.
     """
-    from dignn.explainer import DiGNNExplainer
+    from dignn.dignnexplainer import DiGNNExplainer
     from dignn.runtime.files import read_json
     from dignn.runtime.run import CONFIG
 

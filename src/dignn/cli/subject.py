@@ -14,7 +14,7 @@ from dignn.errors import DignnError
 if TYPE_CHECKING:
     from dignn.config import Config
     from dignn.data.base import GroundTruth
-    from dignn.explainer import DiGNNExplainer
+    from dignn.dignnexplainer import DiGNNExplainer
     from dignn.own import OwnModel
     from dignn.runtime.progress import Progress
     from dignn.schema import Schema
@@ -45,7 +45,7 @@ class Subject:
     card: Mapping[str, Any] | None = field(default=None, repr=False)
 
     def explainer(self, config: Config, seed: int, folder: Path, preset: str, progress: Progress) -> DiGNNExplainer:
-        from dignn.explainer import DiGNNExplainer
+        from dignn.dignnexplainer import DiGNNExplainer
 
         return DiGNNExplainer(
             self.model.model,

@@ -25,7 +25,7 @@ from dignn.motifs.sets import MotifSets, motif_graph
 from dignn.plain import PlainGraph, plain_graphs
 from dignn.runtime.seeds import Seed
 
-# Nodes of a part at least, in graphs of fewer than ten nodes and in larger ones; smaller parts are in nearly all graphs.
+# Nodes of a part at least, in graphs of fewer than ten nodes and in larger ones; smaller parts are nearly everywhere.
 # So real graphs contain as many of these motifs as of those that the paper published (docs/explanations.md).
 LEAST_NODES, SMALL_GRAPH = (3, 4), 10
 # Motifs of each class, of each class of whole graphs, and of all classes together, at most (as many as in the paper).

@@ -1,0 +1,100 @@
+"""The paper's explainer: candidates from generators that learned structure and features from the model's data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from dignn.batch import GraphBatch
+from dignn.config import Config
+from dignn.explainer import Explainer
+from dignn.features import FEATURE_GENERATORS, FeatureBank
+from dignn.guidance import ClassGuide
+from dignn.refinement import limits, promising, refine
+from dignn.runtime.seeds import Seed
+from dignn.structure import STRUCTURE_GENERATORS, StructureGenerator
+
+# Files of a run folder beside those that others rely on: what was learned.
+STRUCTURE, FEATURES = "structure.safetensors", "features.safetensors"
+
+
+class DiGNNExplainer(Explainer):
+    """The paper's explainer: structure and features from generators that learned them from the model's data.
+
+    >>> explainer = DiGNNExplainer(model, data, target="author", seed=0)     # doctest: +SKIP
+    >>> explanations = explainer.fit().explain(top_k=3)                      # doctest: +SKIP
+    >>> explanations.report("report.html")                                   # doctest: +SKIP
+    """
+
+    name = "dignnexplainer"
+
+    @staticmethod
+    def check_settings(config: Config) -> None:
+        """Raises for a generator that does not exist."""
+        STRUCTURE_GENERATORS[config.structure]
+        FEATURE_GENERATORS[config.features]
+
+    def prepare(self) -> None:
+        self._structure = STRUCTURE_GENERATORS[self.config.structure].build(self.config)
+        self._bank = FeatureBank(self.schema, config=self.config)
+        self._refinement: dict[str, Any] = {}
+
+    def learn(self, train: GraphBatch) -> None:
+        def fit_structure() -> StructureGenerator:
+            with self.run.stage("GGT") as tick:
+                return self._structure.fit(train, seed=self.seed.child("GGT"), tick=tick)
+
+        self._structure = self.run.artifact(
+            STRUCTURE, fit_structure, StructureGenerator.save, lambda path: self._structure.load(path, self.schema)
+        )
+
+        def fit_features() -> FeatureBank:
+            with self.run.stage("NFGT") as tick:
+                return self._bank.fit(self.real.data, self.real.learned, train, seed=self.seed.child("NFGT"), tick=tick)
+
+        self._bank = self.run.artifact(FEATURES, fit_features, FeatureBank.save, self._bank.load)
+
+    def candidates(self, sizes: Sequence[int]) -> GraphBatch:
+        with self.run.stage("GGAT") as tick:
+            seed = self.seed.child("GGAT")
+            structure = self._structure.sample(sizes, seed=seed, tick=tick, guide=self._guide(sizes, seed))
+        with self.run.stage("NFGAT") as tick:
+            return self._refined(self._bank.fill(structure, seed=self.seed.child("NFGAT"), tick=tick))
+
+    def findings(self) -> dict[str, Any]:
+        return {"structure": self._structure.report, "features": self._bank.report, "refinement": self._refinement}
+
+    def _refined(self, graphs: GraphBatch) -> GraphBatch:
+        """The same number of graphs, in the same order; the most promising ones with features that say more."""
+        number = round(self.config.refined * len(graphs))
+        if not number or not any(self.schema.spec(name).generated for name in self.schema.node_types):
+            return graphs
+        enough, ceiling = limits(self.members)
+        index, wanted = promising(graphs, self.adapter.score(graphs), enough, number)
+        refined, self._refinement = refine(
+            graphs[index],
+            wanted,
+            self.adapter,
+            lambda some, nodes, seed: self._bank.redraw(some, nodes, seed=seed),
+            enough=enough,
+            ceiling=ceiling,
+            rounds=self.config.refinement_rounds,
+            seed=self.seed.child("refinement"),
+        )
+        rest = torch.ones(len(graphs), dtype=torch.bool)
+        rest[index] = False
+        place = torch.cat([rest.nonzero()[:, 0], index])
+        return GraphBatch.cat([graphs[rest], refined])[place.argsort()]
+
+    def _guide(self, sizes: Sequence[int], seed: Seed) -> ClassGuide | None:
+        if not self.config.guidance:
+            return None
+        return ClassGuide(
+            sizes,
+            self.adapter,
+            lambda graphs, seed: self._bank.fill(graphs, seed=seed),
+            self.config.guidance,
+            seed.child("guide"),
+        )
