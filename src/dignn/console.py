@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.logging import RichHandler
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 from rich.table import Table
 from rich.text import Text
@@ -21,16 +22,38 @@ err = Console(stderr=True, highlight=False)
 
 
 class ConsoleProgress(Progress):
-    """A bar per stage in a terminal; a line per finished stage where the output is a file."""
+    """A bar per stage in a terminal, also for stages at the same time; a line per finished stage in any output."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running = 0
+        self._bars = Bars()
 
     @contextmanager
     def stage(self, title: str) -> Iterator[Tick]:
         begin = time.perf_counter()
-        columns = (TextColumn("{task.description:<26}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-        with Bars(*columns, console=err, transient=True, disable=not err.is_terminal) as bars:
-            task = bars.add_task(title, total=None)
+        bars, task = self._begin(title)
+        try:
             yield lambda done, total: bars.update(task, completed=done, total=total)
+        finally:
+            self._end(task)
         err.print(f"{title:<26} {time.perf_counter() - begin:7.2f} s")
+
+    def _begin(self, title: str) -> tuple[Bars, TaskID]:
+        columns = (TextColumn("{task.description:<26}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        with self._lock:
+            if not self._running:  # a terminal shows the bars of one object at a time
+                self._bars = Bars(*columns, console=err, transient=True, disable=not err.is_terminal)
+                self._bars.start()
+            self._running += 1
+            return self._bars, self._bars.add_task(title, total=None)
+
+    def _end(self, task: TaskID) -> None:
+        with self._lock:
+            self._bars.remove_task(task)
+            self._running -= 1
+            if not self._running:
+                self._bars.stop()
 
 
 def log_to_console(quiet: bool) -> None:

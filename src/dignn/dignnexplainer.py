@@ -13,11 +13,15 @@ from dignn.explainer import Explainer
 from dignn.features import FEATURE_GENERATORS, FeatureBank
 from dignn.guidance import ClassGuide
 from dignn.refinement import limits, promising, refine
+from dignn.runtime.beside import Beside
 from dignn.runtime.seeds import Seed
+from dignn.runtime.threads import cores
 from dignn.structure import STRUCTURE_GENERATORS, StructureGenerator
 
 # Files of a run folder beside those that others rely on: what was learned.
 STRUCTURE, FEATURES = "structure.safetensors", "features.safetensors"
+# Steps of learning features from which on it is worth the seconds that processes take to start.
+WORTH_PROCESSES = 200
 
 
 class DiGNNExplainer(Explainer):
@@ -42,6 +46,17 @@ class DiGNNExplainer(Explainer):
         self._refinement: dict[str, Any] = {}
 
     def learn(self, train: GraphBatch) -> None:
+        """Structure here; where there are several cores, features in processes beside it."""
+        long = self._bank.learns and self.config.ditabddpm.training.steps >= WORTH_PROCESSES
+        if cores() == 1 or not long:
+            self._learn_structure(train)
+            self._learn_features(train)
+            return
+        with Beside(lambda: self._learn_features(train, apart=True)) as features:
+            self._learn_structure(train)
+            features.result()
+
+    def _learn_structure(self, train: GraphBatch) -> None:
         def fit_structure() -> StructureGenerator:
             with self.run.stage("GGT") as tick:
                 return self._structure.fit(train, seed=self.seed.child("GGT"), tick=tick)
@@ -50,9 +65,11 @@ class DiGNNExplainer(Explainer):
             STRUCTURE, fit_structure, StructureGenerator.save, lambda path: self._structure.load(path, self.schema)
         )
 
+    def _learn_features(self, train: GraphBatch, *, apart: bool = False) -> None:
         def fit_features() -> FeatureBank:
             with self.run.stage("NFGT") as tick:
-                return self._bank.fit(self.real.data, self.real.learned, train, seed=self.seed.child("NFGT"), tick=tick)
+                seed = self.seed.child("NFGT")
+                return self._bank.fit(self.real.data, self.real.learned, train, seed=seed, tick=tick, apart=apart)
 
         self._bank = self.run.artifact(FEATURES, fit_features, FeatureBank.save, self._bank.load)
 

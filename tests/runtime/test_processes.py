@@ -226,7 +226,7 @@ def test_the_command_line_ends_in_order_when_it_is_told_to(
         finally:
             cleared.append("files")
 
-    monkeypatch.setattr(cli, "datasets", datasets)
+    monkeypatch.setattr(cli.datasets, "datasets", datasets)
     before = signal.getsignal(signal.SIGTERM)
     assert cli.main(["datasets"]) == code
     assert "the same command goes on where it stopped" in capsys.readouterr().err

@@ -83,6 +83,11 @@ class FeatureBank:
         self._means: dict[str, NeighbourMeans] = {}
         self.parts: list[Part] = []
 
+    @property
+    def learns(self) -> bool:
+        """Whether any generator has something to learn; controls only repeat."""
+        return any(FEATURE_GENERATORS[method].learns for method in self._method.values())
+
     # -- learning -------------------------------------------------------------------------------------
 
     def fit(
@@ -94,6 +99,7 @@ class FeatureBank:
         seed: Seed,
         tick: Tick = silent,
         workers: int | None = None,
+        apart: bool = False,
     ) -> FeatureBank:
         """Learns from the feature rows of the data, each with the class around its node.
 
@@ -107,6 +113,7 @@ class FeatureBank:
             seed: of everything that is drawn.
             tick: progress.
             workers: processes that learn side by side; the result does not depend on it.
+            apart: whether nothing is learned in this process, because it has something else to do.
         """
         learned = np.ones(len(data.node_type), dtype=bool) if learned is None else learned
         around = condition_data(data)
@@ -133,7 +140,13 @@ class FeatureBank:
             finished.append(number)
             tick(len(finished), len(jobs))
 
-        fitted = map_processes(_fit_part, [jobs[number] for number in order], workers=workers if many else 1, done=done)
+        fitted = map_processes(
+            _fit_part,
+            [jobs[number] for number in order],
+            workers=workers if many or apart else 1,
+            apart=apart,
+            done=done,
+        )
         by_number = dict(zip(order, fitted, strict=True))
         self.parts = [Part(*part, by_number[number]) for number, part in enumerate(parts)]
         self._tell_of_few_rows()

@@ -30,6 +30,7 @@ def map_processes(
     arguments: Sequence[tuple[Any, ...]],
     *,
     workers: int | None = None,
+    apart: bool = False,
     done: Callable[[int], None] = lambda number: None,
 ) -> list[Result]:
     """``function(*arguments[i])`` for every i, in order.
@@ -41,6 +42,7 @@ def map_processes(
         function: a function of a module; what it takes and gives is sent from process to process.
         arguments: of each call; the longest piece of work should come first.
         workers: processes; by default one per core. With one, everything runs here.
+        apart: whether nothing is to run here, because this process has something else to do.
         done: called with the number of a piece that is finished.
 
     Raises:
@@ -50,8 +52,8 @@ def map_processes(
 
     workers = min(len(arguments), cores() if workers is None else workers)
     results: dict[int, Result] = {}
-    if workers > 1:
-        with closing(_side_by_side(function, arguments, workers)) as found:
+    if workers > 1 or (apart and workers):
+        with closing(_side_by_side(function, arguments, max(2, workers))) as found:
             for number, result in found:
                 results[number] = result
                 done(number)
@@ -91,10 +93,15 @@ def _side_by_side(
         log.warning("No processes can be started here (%s); the work is done in this one, which takes longer", error)
     finally:
         # Idle workers would keep hundreds of megabytes for minutes, and those of work that is given up would go on.
-        with suppress(OSError):  # where none could be started
-            get_reusable_executor(reuse=True, kill_workers=not finished).shutdown(wait=True, kill_workers=not finished)
+        stop_processes(kill=not finished)
     if failed is not None:
         raise failed
+
+
+def stop_processes(*, kill: bool = True) -> None:
+    """Ends the processes of this one; ``kill``: in the middle of what they are doing."""
+    with suppress(OSError):  # where none could be started
+        get_reusable_executor(reuse=True, kill_workers=kill).shutdown(wait=True, kill_workers=kill)
 
 
 @dataclass(frozen=True)

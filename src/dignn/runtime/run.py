@@ -6,6 +6,7 @@ second start loads what is there and makes what is missing.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -48,6 +49,7 @@ class Run:
         self._kept: dict[str, float] = {}  # from earlier starts
         self._spent: dict[str, float] = {}  # by this start
         self._made_something = False
+        self._writing = threading.Lock()  # artifacts are made by several threads
         self._identity: dict[str, Any] = {}
         self._note: dict[str, Any] = {}
         if self.folder is not None:
@@ -118,9 +120,10 @@ class Run:
         if path.exists() and not anew:
             return load(path)
         made = make()
-        save(made, path)
-        self._made_something = True
-        self.note_timings()
+        with self._writing:
+            save(made, path)
+            self._made_something = True
+            self.note_timings()
         return made
 
     def note_timings(self) -> dict[str, float]:
