@@ -1,9 +1,11 @@
-"""Draws real graphs that no generator saw beside generated ones.
+"""Draws real graphs that no generator saw beside generated ones, and the best explanations of finished runs.
 
     python -m benchmarks.figures                                       # docs/images/structure-{dblp,tree-cycle}.png
     python -m benchmarks.figures --datasets imdb --method bootstrap
+    python -m benchmarks.figures --explanations runs/explanations      # docs/images/explanations-*.png
 
-Graphs are taken evenly spread over the sizes, without choosing.
+Real and generated graphs are taken evenly spread over the sizes, without choosing. Explanations are the first of each
+class in the run folders NAME-SEED of benchmarks/explanations.py.
 """
 
 from __future__ import annotations
@@ -16,11 +18,12 @@ import matplotlib as mpl
 from matplotlib import pyplot as plt
 from matplotlib.lines import Line2D
 
+from benchmarks.explanation_figures import draw_explanations
 from benchmarks.realism import METHODS, prepare
 from dignn.batch import GraphBatch, spread
 from dignn.config import PRESETS
 from dignn.data import DATASETS
-from dignn.explanation import Explanation
+from dignn.explanation import Explanation, Explanations
 from dignn.report.drawing import COLOURS, MARKERS, SHAPES, layout
 from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import single_thread
@@ -33,14 +36,23 @@ Token = tuple[int, int]  # node type and class
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--datasets", nargs="+", default=["dblp", "tree-cycle"], choices=list(DATASETS), metavar="NAME")
+    parser.add_argument("--datasets", nargs="+", choices=list(DATASETS), metavar="NAME")
     parser.add_argument("--method", default="node-growth", choices=METHODS)
     parser.add_argument("--preset", default="fast")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder of the pictures")
+    parser.add_argument("--explanations", type=Path, metavar="RUNS", help="draw those of the run folders in here")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    for name in options.datasets:
+    if options.explanations is not None:
+        for name in options.datasets or DATASETS:
+            run = options.explanations / f"{name}-{options.seed}"
+            if (run / "explanations.json").exists():
+                path = options.out / f"explanations-{name}.png"
+                draw_explanations(Explanations.load(run), path)
+                print(f"wrote {path}")
+        return
+    for name in options.datasets or ("dblp", "tree-cycle"):
         path = options.out / f"structure-{name}.png"
         draw(*graphs(name, options.method, options.preset, options.seed), path)
         print(f"wrote {path}")
