@@ -146,6 +146,15 @@ def test_first_explanations_are_the_best_among_those_like_real_members(planted: 
     assert told  # the weak model of these tests puts candidates into few classes
 
 
+def test_selection_does_not_see_held_out_graphs(planted: Dataset, finished: Path) -> None:
+    before = digests(finished)
+    opened = explainer(planted, folder=finished).fit()
+    del opened.real.held_out  # only metrics look at them, and those are there
+    (finished / "explanations.json").unlink()
+    opened.explain()
+    assert digests(finished) == before
+
+
 def test_an_explanation_says_how_it_stands_among_real_members(planted: Dataset, finished: Path) -> None:
     made = explainer(planted, folder=finished)
     made.fit()

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dignn import Config, DiGNNExplainer, Explanations
+from dignn import DiGNNExplainer, Explanations
+from dignn.config import PRESETS
 from dignn.data import load
 from tiny_models import TinyHetero
 
@@ -16,10 +17,20 @@ from tiny_models import TinyHetero
 @pytest.fixture(scope="module")
 def explanations() -> Explanations:
     dataset = load("planted")
-    config = Config(sizes=(8, 9), subgraphs_per_size=10, candidates=24, top_k=2, structure="bootstrap")
-    return (
-        DiGNNExplainer(TinyHetero(dataset.schema), dataset.data, schema=dataset.schema, config=config).fit().explain()
+    config = replace(
+        PRESETS["smoke"],
+        sizes=(8, 9),
+        subgraphs_per_size=10,
+        candidates=24,
+        top_k=2,
+        structure="bootstrap",
+        features="bootstrap",
     )
+    with pytest.MonkeyPatch.context() as patch:  # metrics have tests of their own
+        patch.setattr("dignn.metrics.c2st.TREES", 2)
+        patch.setattr("dignn.metrics.table.CONTROL_GRAPHS", 12)
+        model = TinyHetero(dataset.schema)
+        return DiGNNExplainer(model, dataset.data, schema=dataset.schema, config=config).fit().explain()
 
 
 def page(explanations: Explanations, folder: Path) -> str:
