@@ -1,0 +1,101 @@
+"""Explanations: what they tell of their graph, and that files give back what was saved."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from dignn.batch import GraphBatch
+from dignn.errors import RunFolderError
+from dignn.explanation import FORMAT, Explanation, Explanations, Standing
+from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
+from strategies import batch_of
+
+SCHEMA = Schema(
+    node_types=("author", "paper"),
+    relations=(Relation("author", "writes", "paper", "written_by"), Relation("paper", "cites", "paper", directed=True)),
+    features=(FeatureSpec(FeatureKind.CONTINUOUS, 3, names=("age", "height", "luck")), FeatureSpec()),
+    classes=("one", "two"),
+    target="author",
+)
+
+
+def graph(luck: float = -4.0) -> GraphBatch:
+    """An author of two papers, the second of which cites the first."""
+    made = batch_of(SCHEMA, [0, 1, 1], {(0, 1): 1, (0, 2): 1, (2, 1): 2}, labels={0: 1})
+    made.row[0, 0] = 0
+    return replace(made, tables={"author": torch.tensor([[0.5, 0.0, luck]])}).check()
+
+
+def explanation(rank: int = 0, **changes: object) -> Explanation:
+    made = Explanation(
+        class_index=1,
+        class_name="two",
+        rank=rank,
+        probability=(0.25, 0.75),
+        log_odds=1.1,
+        graph=graph(rank - 4.0),
+        node=0,
+        candidate=17,
+        standing=Standing(True, 0.5, 0.25),
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def test_what_it_tells_of_its_graph() -> None:
+    shown = explanation()
+    assert shown.score == 0.75
+    assert shown.composition() == "1 author, 2 paper"
+    assert [(u, v, relation.name) for u, v, relation in shown.edges()] == [
+        (0, 1, "writes"),
+        (0, 2, "writes"),
+        (2, 1, "cites"),
+    ]
+    assert shown.top_features(0) == [("luck", -4.0), ("age", 0.5)]  # by size, zeros left out
+    assert shown.top_features(0, 1) == [("luck", -4.0)]
+    assert shown.top_features(1) == []
+
+
+def test_the_summary_is_json_and_says_how_it_stands() -> None:
+    summary = json.loads(json.dumps(explanation().summary()))
+    assert summary["standing"] == {"inside": True, "score_rank": 0.5, "distance_rank": 0.25}
+    assert summary["probability"] == {"one": 0.25, "two": 0.75}
+    assert (summary["target_node"], summary["candidate"], summary["evidence"]) == (0, 17, None)
+    assert explanation(standing=None).summary()["standing"] is None
+
+
+@pytest.mark.parametrize("standing", [None, Standing(False, 1.0, 0.125)])
+def test_files_give_back_what_was_saved(tmp_path: Path, standing: Standing | None) -> None:
+    saved = Explanations(
+        {"one": [], "two": [explanation(0, standing=standing), explanation(1)]}, {"validity": {"a": 1}}
+    )
+    saved.save(tmp_path)
+    loaded = Explanations.load(tmp_path)
+    assert list(loaded) == ["one", "two"]
+    assert loaded["one"] == []
+    assert loaded.about == {"validity": {"a": 1}}
+    for before, after in zip(saved["two"], loaded["two"], strict=True):
+        assert after.standing == before.standing
+        assert after.evidence is None
+        assert after.summary() == before.summary()
+        assert torch.equal(after.graph.features("author"), before.graph.features("author"))
+        assert torch.equal(after.graph.edge, before.graph.edge)
+
+
+def test_no_explanation_at_all(tmp_path: Path) -> None:
+    Explanations({"one": [], "two": []}).save(tmp_path)
+    assert dict(Explanations.load(tmp_path)) == {"one": [], "two": []}
+
+
+def test_files_of_another_version_are_refused(tmp_path: Path) -> None:
+    Explanations({"two": [explanation()]}).save(tmp_path)
+    path = tmp_path / "explanations.json"
+    content = json.loads(path.read_text())
+    assert content["format"] == FORMAT
+    path.write_text(json.dumps(content | {"format": "dignn.Explanations.1"}))
+    with pytest.raises(RunFolderError, match=f"format dignn.Explanations.1, not {FORMAT}; run again"):
+        Explanations.load(tmp_path)
