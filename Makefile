@@ -42,6 +42,9 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.feature_bank
 	$(BIN)/python -m benchmarks.feature_bank --table
 	$(BIN)/python -m benchmarks.words
+	$(BIN)/python -m benchmarks.explanations
+	$(BIN)/python -m benchmarks.explanations --table
+	$(BIN)/python -m benchmarks.figures --explanations runs/explanations
 	$(BIN)/python benchmarks/gnn_accuracy.py --forms strong --seeds 10 11 12
 	$(BIN)/python benchmarks/gnn_accuracy.py --forms paper --seeds 0 1 2
 	$(BIN)/python benchmarks/gnn_accuracy.py --table

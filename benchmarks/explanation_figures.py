@@ -33,7 +33,7 @@ def draw_explanations(explanations: Explanations, path: Path) -> None:
                 0.5, 1.025, certainty(explanation), transform=ax.transAxes, ha="center", fontsize=9, color="#444444"
             )
             ax.text(0.5, -0.02, caption(explanation), transform=ax.transAxes, ha="center", va="top", fontsize=8)
-        figure.get_layout_engine().set(h_pad=0.08)  # type: ignore[union-attr, call-arg]
+        figure.get_layout_engine().set(h_pad=0.08)
         handles = legend(best)
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
         figure.savefig(path, dpi=95, pil_kwargs={"optimize": True})
@@ -74,6 +74,7 @@ def legend(best: list[Explanation]) -> list[Line2D]:
         if name in drawn and len(schema.node_types) > 1
     ]
     if schema.target is not None:
-        ring = {"marker": "o", "markerfacecolor": "none", "markeredgecolor": "black", "markersize": 13}
-        marks.append(Line2D([], [], linestyle="", label="the classified node", **ring))
+        mark = Line2D([], [], linestyle="", marker="o", color="black", markerfacecolor="none", markersize=13)
+        mark.set_label("the classified node")
+        marks.append(mark)
     return marks
