@@ -21,27 +21,17 @@ from benchmarks.explanation_targets import (
     PAPER_PF,
     PAPER_SECONDS,
     PUBLISHED_TYPED_GF,
+    TITLES,
     Run,
     average,
     paper_set,
-    targets,
+    target_table,
     value_at,
 )
 from benchmarks.tables import markdown, measured_on, span, write_between
 
 COMMAND = "python -m benchmarks.explanations --table"
 REGIONS = ("targets", "example", "tables")
-TITLES = {
-    "dblp": "DBLP",
-    "dblp-50": "DBLP with 50 columns of authors and papers",
-    "imdb": "IMDB",
-    "mutag": "MUTAG",
-    "ba-shapes": "BA-Shapes",
-    "tree-cycle": "Tree-Cycle",
-    "tree-grids": "Tree-Grids",
-    "ba-3motif": "BA-3Motif",
-    "planted": "planted",
-}
 # The set whose sentences are shown as an example.
 EXAMPLE = "dblp"
 CONTROLS = ("real_subgraphs", "random_trees", "column_noise", "shuffled_rows")
@@ -71,36 +61,7 @@ def write_tables(runs: list[Run], page: Path) -> None:
         write_between(page, f"<!-- {region}: written by {COMMAND} -->", f"<!-- end of {region} -->", parts[region])
 
 
-# -- targets and example ------------------------------------------------------------------------------
-
-
-def target_table(sets: dict[str, list[Run]]) -> list[str]:
-    """One row per data set, one column per figure, and a sentence that counts."""
-    if not sets:
-        return ["No runs yet."]
-    by_set = {name: {target.name: target for target in targets(name, own)} for name, own in sets.items()}
-    columns = list(dict.fromkeys(target for found in by_set.values() for target in found))
-    # Columns of single sets would be mostly empty; they follow as a list.
-    shared = [column for column in columns if sum(column in found for found in by_set.values()) > 2 or len(sets) < 3]
-    rows = [
-        [TITLES[name], str(len(sets[name])), *(found[c].cell() if c in found else "" for c in shared)]
-        for name, found in by_set.items()
-    ]
-    single = [
-        f"{column} on {TITLES[name]} {found[column].cell()}"
-        for column in columns
-        if column not in shared
-        for name, found in by_set.items()
-        if column in found
-    ]
-    every = [(name, target) for name, found in by_set.items() for target in found.values()]
-    missed = [f"{target.name} on {TITLES[name]}" for name, target in every if not target.met]
-    count = f"{len(every) - len(missed)} of {len(every)} figures are reached"
-    return [
-        f"{count}." if not missed else f"{count}; missed: {', '.join(missed)}.",
-        markdown(["data set", "seeds", *shared], rows),
-        *([f"Of single sets: {'; '.join(single)}."] if single else []),
-    ]
+# -- example ------------------------------------------------------------------------------------------
 
 
 def example(sets: dict[str, list[Run]]) -> list[str]:

@@ -188,5 +188,5 @@ def test_missed_figures_are_counted_and_named(tables: ModuleType) -> None:
         label: dict.fromkeys(tables.TRUTH, share) for label, share in (("mean", 0.95), ("a", 1.0), ("b", 0.9))
     }
     sentence, table, *_ = tables.target_table({"planted": [slow]})
-    assert sentence == "6 of 7 figures are reached; missed: seconds on planted."
+    assert sentence == "6 of 7 figures are reached; missed: seconds of the run on planted."
     assert "**121 > 120**" in table
