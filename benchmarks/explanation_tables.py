@@ -6,6 +6,7 @@ over seeds.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,7 +73,7 @@ def example(sets: dict[str, list[Run]]) -> list[str]:
 
 def texts(run: Run) -> list[str]:
     """Each class's sentences of its best explanation."""
-    return ["\n".join(f"- **{name}**: {text}" for name, text in run["texts"].items())]
+    return ["\n".join(f"- **{name}**: {text}" for name, text in run["texts"].items())] if run["texts"] else []
 
 
 # -- one data set -------------------------------------------------------------------------------------
@@ -139,7 +140,7 @@ def set_tables(name: str, runs: Sequence[Run]) -> list[str]:
     seeds = f"Seed{'s' if len(runs) > 1 else ''} {', '.join(str(run['seed']) for run in runs)}."
     parts = [f"### {TITLES[name]}", seeds, markdown(head, rows), _rules(runs)]
     if name != EXAMPLE:
-        parts += texts(runs[0])
+        parts += [f"What the best explanations of seed {runs[0]['seed']} say:", *texts(runs[0])]
     if name not in (EXAMPLE, "dblp-50"):
         parts.append(f"![The best explanation of each class of {TITLES[name]}](images/explanations-{name}.png)")
     return parts
@@ -215,11 +216,11 @@ def _motif_statistics(sets: dict[str, list[Run]]) -> list[str]:
         found = [run["metrics"]["details"]["motifs"] for run in runs]
         if found[0]["common"]:
             parts = ("motifs", "every_class", "half_of_classes", "no_class")
-            common.append([TITLES[name], *(span([one[part] for one in found], 1) for part in parts)])
+            common.append([TITLES[name], *(_count([one[part] for one in found]) for part in parts)])
             continue
         for place, label in enumerate(runs[0]["metrics"]["details"]["gf"]):
             counts = [one["by_class"][place] for one in found if not one["common"]]
-            occur = [span([value_at(one, part) for one in counts], 1) for part in ("occur", "do_not_occur")]
+            occur = [_count([value_at(one, part) for one in counts]) for part in ("occur", "do_not_occur")]
             own.append([TITLES[name], label, *occur])
     return [
         *([markdown(["data set", "class", "occur", "do not occur"], own)] if own else []),
@@ -290,6 +291,11 @@ def _number(value: Any) -> float | None:
         known = [one for one in value.values() if one is not None]
         return min(known) if known else None
     return value if value is None else float(value)
+
+
+def _count(values: Sequence[float | None]) -> str:
+    """As a span, whole numbers without a point."""
+    return re.sub(r"\.0\b", "", span(values, 1))
 
 
 def _middle(values: Iterable[float | None], digits: int) -> str:
