@@ -264,7 +264,7 @@ class Config:
     refined: float = 0.25
     refinement_rounds: int = 20
     selection: Selection = "representative"
-    tolerance: float = 0.03
+    tolerance: float = 0.05
     top_k: int = 3
 
     def __post_init__(self) -> None:

@@ -22,9 +22,7 @@ from dignn.schema import FeatureKind, Schema
 CHUNK = 1024
 
 
-def control_sets(
-    candidates: GraphBatch, train: GraphBatch, held_out: GraphBatch, *, number: int, seed: Seed
-) -> dict[str, GraphBatch]:
+def control_sets(candidates: GraphBatch, train: GraphBatch, *, number: int, seed: Seed) -> dict[str, GraphBatch]:
     """The four controls that every table of metrics shows.
 
     Real rows, columns, types and labels are drawn from the nodes of the training graphs, each as often as it stands
@@ -33,12 +31,11 @@ def control_sets(
     Args:
         candidates: generated graphs with features.
         train: real graphs with features.
-        held_out: real graphs that nothing was learned from.
-        number: graphs of each control; fewer where there are not so many candidates, or held-out graphs.
+        number: graphs of each control; fewer where there are not so many candidates, or training graphs.
         seed: decides all draws.
 
     Returns:
-        ``real_subgraphs``: held-out graphs as they are. ``random_trees``: of the candidates' sizes, see
+        ``real_subgraphs``: training graphs as they are. ``random_trees``: of the candidates' sizes, see
         :func:`random_trees`, with real rows. ``column_noise``: the candidates' structure, every column of a row drawn
         from its own marginal in the type (an identity type draws a member). ``shuffled_rows``: the candidates'
         structure, real rows of the type at random, which fit neither class nor neighbours.
@@ -46,7 +43,7 @@ def control_sets(
     some = candidates[_some(len(candidates), number, seed.child("candidates"))]
     trees = random_trees(train, some.sizes.tolist(), seed=seed.child("random_trees"))
     return {
-        "real_subgraphs": held_out[_some(len(held_out), number, seed.child("real_subgraphs"))],
+        "real_subgraphs": train[_some(len(train), number, seed.child("real_subgraphs"))],
         "random_trees": _with_rows(trees, train, _real_rows, seed.child("random_trees", "rows")),
         "column_noise": _with_rows(some, train, _noise, seed.child("column_noise")),
         "shuffled_rows": _with_rows(some, train, _real_rows, seed.child("shuffled_rows")),

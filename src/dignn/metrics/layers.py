@@ -134,7 +134,6 @@ def sound_layer(
     *,
     graph_yield: float | None,
     structure: bool = True,
-    against: GraphBatch | None = None,
     shown: int = 1,
 ) -> dict[str, Any]:
     """The sound layer.
@@ -144,7 +143,6 @@ def sound_layer(
         reality: what they are measured against.
         graph_yield: share of the graphs made that are valid.
         structure: whether the structure is the answer's own; else what is measured of it is left out.
-        against: real graphs that structure is compared with; by default those held out.
         shown: graphs of each class in which motifs are sought.
     """
     truth = None if reality.truth is None else planted_truth(_truth_graphs(answer), reality.truth)
@@ -152,7 +150,7 @@ def sound_layer(
     classes = answer.graphs.schema.classes
     return {
         "yield": graph_yield,
-        **_structure(answer.graphs, reality, reality.held_out if against is None else against, structure),
+        **_structure(answer.graphs, reality, structure),
         "features": None,  # measured apart, see :mod:`dignn.metrics.graph_features`
         "typed_gf": ground_truth_faithfulness(answer.best(shown), reality.motifs, typed=True),
         "contrast": None if reality.class_typed.common else dict(zip(classes, by_class, strict=True)),
@@ -212,11 +210,11 @@ def _class_rows(batch: GraphBatch, number: int) -> torch.Tensor:
     return batch.tables[batch.schema.target][rows[spread(len(rows), COSINE_ROWS)]]
 
 
-def _structure(graphs: GraphBatch, reality: Reality, against: GraphBatch, wanted: bool) -> dict[str, Any]:
+def _structure(graphs: GraphBatch, reality: Reality, wanted: bool) -> dict[str, Any]:
     if not wanted:
         nothing = dict.fromkeys(METRICS["sound"])
         return {"mmd": nothing, "graphs": dict.fromkeys(("novelty", "uniqueness", "c2st"))}
-    one, other = (plain_graphs(batch[spread(len(batch), SOUND_GRAPHS)]) for batch in (graphs, against))
+    one, other = (plain_graphs(batch[spread(len(batch), SOUND_GRAPHS)]) for batch in (graphs, reality.held_out))
     # Uniqueness falls with the number of graphs, so it is that of as many as are held out.
     some = graphs[spread(len(graphs), len(reality.held_out))]
     return {

@@ -126,7 +126,7 @@ def _members_of_classes(reality: Reality) -> list[list[Choice]]:
 def _control_sets(answer: Answer, reality: Reality, seed: Seed) -> dict[str, GraphBatch]:
     if not len(answer.graphs):
         return {}
-    return control_sets(answer.graphs, reality.train, reality.held_out, number=CONTROL_GRAPHS, seed=seed)
+    return control_sets(answer.graphs, reality.train, number=CONTROL_GRAPHS, seed=seed)
 
 
 def _control(name: str, graphs: GraphBatch, reality: Reality, score: Callable[[GraphBatch], Scores]) -> dict[str, Any]:
@@ -135,13 +135,7 @@ def _control(name: str, graphs: GraphBatch, reality: Reality, score: Callable[[G
     control = Answer(graphs, scores, select_highest(graphs, scores, PAPER_GRAPHS))
     return {
         "paper": paper_layer(control, reality),
-        "sound": sound_layer(
-            control,
-            reality,
-            graph_yield=1.0,
-            structure=name not in OWN_FEATURES,
-            against=reality.train if name == "real_subgraphs" else None,
-        ),
+        "sound": sound_layer(control, reality, graph_yield=1.0, structure=name not in OWN_FEATURES),
     }
 
 

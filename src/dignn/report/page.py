@@ -14,6 +14,9 @@ from dignn.runtime.files import write_text
 from dignn.runtime.run import STAGES, WALL
 from dignn.schema import Schema
 
+# Columns of the classified node that are shown.
+FEATURES = 12
+
 
 def write_page(explanations: Explanations, path: Path) -> Path:
     """Renders the page, puts it at ``path`` and returns the path."""
@@ -33,7 +36,7 @@ def _content(explanations: Explanations) -> dict[str, Any]:
         "classes": classes,
         "legend": [] if first is None else _legend(first.graph.schema),
         "realism": _realism(about.get("metrics")),
-        "pf": (about.get("metrics") or {}).get("paper", {}).get("pf"),
+        "faithfulness": _faithfulness(about.get("metrics")),
         "validity": about.get("validity", {}),
         "sampling": about.get("sampling", {}),
         "stages": [(STAGES[name], timings[name]) for name in STAGES if timings.get(name)],
@@ -47,9 +50,21 @@ def _item(explanation: Explanation) -> dict[str, Any]:
         "rank": explanation.rank + 1,
         "score": explanation.score,
         "drawing": Markup(svg(explanation)),
-        "features": [] if node is None else explanation.top_features(node, 12),
+        "features": [] if node is None else _features(explanation, node),
         "nodes": explanation.composition(),
+        "text": None if explanation.evidence is None else explanation.evidence.text,
+        "standing": explanation.standing,
+        "nearest": None if explanation.evidence is None else explanation.evidence.nearest,
     }
+
+
+def _features(explanation: Explanation, node: int) -> list[tuple[str, float, bool]]:
+    """The classified node's columns: name, value, and whether the model misses it; what it misses most comes first."""
+    evidence = explanation.evidence
+    missed = [] if evidence is None else [column.name for column in evidence.own_columns if column.drop > 0]
+    shown = explanation.top_features(node, 64)
+    ranked = sorted(shown, key=lambda pair: missed.index(pair[0]) if pair[0] in missed else len(missed))
+    return [(name, value, name in missed) for name, value in ranked[:FEATURES]]
 
 
 def _legend(schema: Schema) -> list[tuple[str, Markup]]:
@@ -66,3 +81,19 @@ def _realism(metrics: dict[str, Any] | None) -> list[tuple[str, float | None, fl
     names = {"node_type": "Node types", "degree": "Degrees", "clustering": "Clustering", "spectral": "Spectrum"}
     found, floor = metrics["sound"]["mmd"], metrics["floor"]["sound"]["mmd"]
     return [(title, found[key], floor[key]) for key, title in names.items()]
+
+
+def _faithfulness(metrics: dict[str, Any] | None) -> list[tuple[str, float | None, float | None, float | None]]:
+    """(what, explanations, real graphs, random trees) of what says whether explanations are true to model and data."""
+    if metrics is None:
+        return []
+    trees = metrics["control"].get("random_trees", {})
+    layers = (metrics, metrics["floor"], trees)
+    names = {
+        "Highest probability, mean over classes (PF)": ("paper", "pf"),
+        "The same, inside the range of real members": ("sound", "pf_in_distribution"),
+        "Share of the class's motifs in its first graph (GF)": ("paper", "gf"),
+        "The same, types of nodes and relations included": ("sound", "typed_gf"),
+        "Share of real members near one of ten explanations": ("sound", "coverage"),
+    }
+    return [(title, *(layer.get(kind, {}).get(key) for layer in layers)) for title, (kind, key) in names.items()]

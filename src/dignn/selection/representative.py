@@ -28,8 +28,8 @@ from dignn.selection.highest import Choice, by_score
 NEAR = 0.9
 # Different parts of a class that candidates are compared by.
 PARTS = 60
-# Candidates that compete, at least where there are as many, and at most.
-LEAST_POOL, MOST_POOL = 10, 400
+# Candidates that compete at most.
+MOST_POOL = 400
 
 
 Frequent = tuple[Sequence[PlainGraph], np.ndarray]
@@ -84,14 +84,14 @@ def _select(
         return []
     probability = scores.probability[[choice.score for choice in order[:inside]], members.class_index].numpy()
     near = int((probability >= probability[0] - tolerance).sum())
-    pool = order[: min(max(near, LEAST_POOL), inside, MOST_POOL)]
+    pool = order[: min(near, MOST_POOL)]
     rows = torch.tensor([choice.score for choice in pool])
     if parts is None:
         typical = -members.place(scores, rows).distance
     else:
         typical = _typicality(shown[[choice.graph for choice in pool]], *parts)
     # The more typical half, in order of score again.
-    half = np.sort(np.argsort(-typical, kind="stable")[: max(LEAST_POOL, -(-len(pool) // 2))])
+    half = np.sort(np.argsort(-typical, kind="stable")[: -(-len(pool) // 2)])
     first = int(np.searchsorted(half, typical.argmax()))
     covering = _cover(scores.embedding[rows[half]].double().numpy(), members, first, min(top_k, len(half)))
     chosen = [int(half[place]) for place in covering]
