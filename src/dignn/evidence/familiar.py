@@ -13,8 +13,8 @@ from dignn.batch import PADDING, GraphBatch
 from dignn.errors import DignnError
 from dignn.gnn.adapter import Scores
 
-# Real nodes of a class whose own nearest others are sought at most: a share has an error below 0.02 then.
-MOST_COMPARED = 1000
+# Real nodes of a class whose own nearest others are sought at most: a share has an error below 0.03 then.
+MOST_COMPARED = 300
 # Rows whose distances are computed together: bounds memory.
 BLOCK = 512
 # Embeddings of equal graphs differ by this share of their length at most (float32 sums in another order).

@@ -60,10 +60,10 @@ def _break_ties(shown: GraphBatch, ranked: list[int], values: list[float]) -> li
     tied = {value for value, following in pairwise(values) if value == following}
     if not tied:
         return ranked
+    equal = [graph for graph, value in zip(ranked, values, strict=True) if value in tied]
+    structures = fingerprints(shown[equal])
     names = {
-        graph: (fingerprints(shown[graph])[0], _feature_digest(shown[graph]))
-        for graph, value in zip(ranked, values, strict=True)
-        if value in tied
+        graph: (structure, _feature_digest(shown[graph])) for graph, structure in zip(equal, structures, strict=True)
     }
     keyed = [(-value, names.get(graph, ("", "")), graph) for graph, value in zip(ranked, values, strict=True)]
     return [graph for _, _, graph in sorted(keyed)]

@@ -126,7 +126,9 @@ def _tiers(candidates: GraphBatch, scores: Scores, members: Members) -> list[tor
         else candidates.label[scores.graph, scores.node]
     )
     meant = (labels == number) | (labels < 0)
-    real = torch.from_numpy(members.place(scores).inside(NEAR)) & predicted
+    rows = predicted.nonzero()[:, 0]
+    real = torch.zeros_like(predicted)
+    real[rows] = torch.from_numpy(members.place(scores, rows).inside(NEAR))
     return [rows.nonzero()[:, 0] for rows in (real & meant, real, predicted, torch.ones_like(predicted))]
 
 
