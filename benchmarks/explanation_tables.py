@@ -131,8 +131,8 @@ def set_tables(name: str, runs: Sequence[Run]) -> list[str]:
         rows.append(
             [
                 line.title,
-                span(ours, line.digits),
-                *(_middle(values, line.digits) for values in (real, *wrong)),
+                _without_minus_zero(span(ours, line.digits)),
+                *(_without_minus_zero(_middle(values, line.digits)) for values in (real, *wrong)),
                 "" if paper is None else f"{paper:.3f}",
             ]
         )
@@ -291,6 +291,10 @@ def _number(value: Any) -> float | None:
         known = [one for one in value.values() if one is not None]
         return min(known) if known else None
     return value if value is None else float(value)
+
+
+def _without_minus_zero(text: str) -> str:
+    return re.sub(r"-(0\.0+)(?!\d)", r"\1", text)
 
 
 def _count(values: Sequence[float | None]) -> str:

@@ -13,7 +13,7 @@ from benchmarks.tables import markdown
 Run = dict[str, Any]
 TITLES = {
     "dblp": "DBLP",
-    "dblp-50": "DBLP with 50 columns of authors and papers",
+    "dblp-50": "DBLP, 50 columns",
     "imdb": "IMDB",
     "mutag": "MUTAG",
     "ba-shapes": "BA-Shapes",
