@@ -90,7 +90,6 @@ def test_where_both_are_few_what_the_model_puts_there() -> None:
     assert who(Members.of(1, scores, batch)) == list(range(6))
 
 
-@pytest.mark.xfail(strict=True, reason="members with the label are taken although the model puts some nodes there")
 def test_a_few_that_the_model_puts_there_go_before_many_that_have_the_label() -> None:
     scores, batch = world([1] * 6 + [0] * 40, [0] * 3 + [1] * 43)
     assert who(Members.of(1, scores, batch)) == list(range(6))

@@ -58,10 +58,8 @@ class Members:
         rows = torch.from_numpy(_once(scores, graphs))
         predicted = scores.logits[rows].argmax(1) == class_index
         labelled = _labels(scores, graphs)[rows] == class_index
-        for chosen in (predicted & labelled, predicted, labelled):
-            if int(chosen.sum()) >= LEAST:
-                break
-        else:
+        chosen = predicted & labelled
+        if int(chosen.sum()) < LEAST:
             chosen = predicted if bool(predicted.any()) else labelled
         rows = rows[chosen][:MOST]
         embedding = scores.embedding[rows].double().numpy()

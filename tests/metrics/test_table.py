@@ -89,7 +89,7 @@ def test_every_name_of_the_contract_is_everywhere(further: dict[str, Any]) -> No
         assert set(found["sound"]["features"]) == {*GRAPH_FEATURE_METRICS, "by_type"}
         assert set(found["sound"]["features"]["by_type"]) == {"author", "paper", "term"}
     for name in ("real_subgraphs", "random_trees"):  # rows are real ones: nothing to measure
-        assert further["control"][name]["sound"]["features"] is None
+        assert set(further["control"][name]["sound"]["features"].values()) == {None}
 
 
 def test_values_are_numbers_that_json_has(further: dict[str, Any]) -> None:
@@ -194,7 +194,6 @@ def test_the_floor_does_not_depend_on_the_candidates(held_out: dict[str, Any], f
     assert held_out["floor"]["paper"] == further["floor"]["paper"]
 
 
-@pytest.mark.xfail(strict=True, reason="rows of the scores are spread: a graph counts once for each target node")
 def test_floors_take_no_graph_twice(world: World) -> None:
     for several in _members_of_classes(world.reality):
         assert len({choice.graph for choice in several}) == len(several)
@@ -203,7 +202,7 @@ def test_floors_take_no_graph_twice(world: World) -> None:
 def test_floors_are_of_graphs_of_one_class(world: World) -> None:
     train, scores = world.reality.train, world.reality.train_scores
     for number, several in enumerate(_members_of_classes(world.reality)):
-        assert len(several) == 50
+        assert 40 <= len(several) <= 50
         for choice in several:
             assert int(scores.graph[choice.score]) == choice.graph
             assert int(train.label[choice.graph, scores.node[choice.score]]) == number
@@ -233,7 +232,7 @@ def test_further_real_graphs_score_like_the_floor(further: dict[str, Any]) -> No
         assert sound["mmd"][name] < 3 * floor["mmd"][name] + 1e-3
     assert sound["graphs"]["c2st"] == pytest.approx(floor["graphs"]["c2st"], abs=0.1)
     assert sound["graphs"]["uniqueness"] == pytest.approx(floor["graphs"]["uniqueness"], abs=0.1)
-    assert sound["coverage"] == pytest.approx(floor["coverage"], abs=0.4)
+    assert 0 < sound["coverage"] <= floor["coverage"] + 0.1  # the surest ones cover less than random ones
 
 
 def test_controls_are_told_apart(further: dict[str, Any]) -> None:

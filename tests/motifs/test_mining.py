@@ -139,9 +139,6 @@ def test_parts_of_small_graphs_may_be_smaller(sizes: tuple[int, ...], least: int
     assert int(found.sizes.min()) == least == LEAST_NODES[min(sizes) >= SMALL_GRAPH]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="positions among the nodes of a plain graph are taken for positions in the batch"
-)
 def test_padding_before_nodes_does_no_harm() -> None:
     real = cat([two_cliques((0, 1)), clique(0, CITES)])
     moved = real.permute(torch.arange(9, -1, -1).repeat(2, 1)).check()

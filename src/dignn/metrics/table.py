@@ -70,8 +70,9 @@ def measure(
         }
         features = beside.result()
     found["sound"]["features"], found["floor"]["sound"]["features"] = features[ANSWER]
+    nothing, _ = summary({})
     for name in sets:
-        found["control"][name]["sound"]["features"] = features[name][0] if name in features else None
+        found["control"][name]["sound"]["features"] = features[name][0] if name in features else nothing
     return found
 
 
@@ -118,8 +119,9 @@ def _members_of_classes(reality: Reality) -> list[list[Choice]]:
     for number in range(train.schema.num_classes):
         rows = ((own == number) & (whole == number)).nonzero()[:, 0]
         rows = rows if len(rows) >= PAPER_GRAPHS else (own == number).nonzero()[:, 0]
-        rows = rows[spread(len(rows), PAPER_GRAPHS)]
-        chosen.append([Choice(int(scores.graph[row]), int(row)) for row in rows])
+        of_graph = {int(scores.graph[row]): int(row) for row in rows}
+        graphs = list(of_graph)
+        chosen.append([Choice(graphs[place], of_graph[graphs[place]]) for place in spread(len(graphs), PAPER_GRAPHS)])
     return chosen
 
 

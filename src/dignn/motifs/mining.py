@@ -55,7 +55,8 @@ class Parts:
         least = LEAST_NODES[bool(len(real)) and int(real.sizes.min()) >= SMALL_GRAPH]
         graph, nodes = _communities(plain_graphs(real), least, seed)
         order = seed.child("order").numpy().permutation(len(graph))
-        self._all = _subgraphs(real, graph[order], [nodes[number] for number in order])
+        places = [mask.nonzero()[:, 0] for mask in real.mask]
+        self._all = _subgraphs(real, graph[order], [places[graph[number]][nodes[number]] for number in order])
         own = graph_classes(real)[torch.from_numpy(graph[order])]
         chosen = [(own == number).nonzero()[:, 0] for number in range(real.schema.num_classes)]
         everything = real.schema.target is not None and len(real.schema.node_types) == 1
@@ -155,12 +156,12 @@ def _igraph_randomness(own: random.Random) -> Iterator[None]:
         igraph.set_random_number_generator(random)
 
 
-def _subgraphs(batch: GraphBatch, graph: np.ndarray, nodes: Sequence[Sequence[int]]) -> GraphBatch:
+def _subgraphs(batch: GraphBatch, graph: np.ndarray, nodes: Sequence[torch.Tensor]) -> GraphBatch:
     """The induced subgraphs of these nodes, labels kept, features dropped."""
     size = max((len(members) for members in nodes), default=0)
     place = torch.full((len(nodes), size), PADDING)
     for line, members in zip(place, nodes, strict=True):
-        line[: len(members)] = torch.tensor(members)
+        line[: len(members)] = members
     there, at, number = place >= 0, place.clamp_min(0), torch.from_numpy(graph)
     pair = there[:, :, None] & there[:, None, :]
     return replace(

@@ -88,13 +88,14 @@ def _select(
     rows = torch.tensor([choice.score for choice in pool])
     if parts is None:
         typical = -members.place(scores, rows).distance
+        some = np.arange(len(pool))
     else:
         typical = _typicality(shown[[choice.graph for choice in pool]], *parts)
-    # The more typical half, in order of score again.
-    half = np.sort(np.argsort(-typical, kind="stable")[: -(-len(pool) // 2)])
-    first = int(np.searchsorted(half, typical.argmax()))
-    covering = _cover(scores.embedding[rows[half]].double().numpy(), members, first, min(top_k, len(half)))
-    chosen = [int(half[place]) for place in covering]
+        # The half of more typical structure, in order of score again.
+        some = np.sort(np.argsort(-typical, kind="stable")[: -(-len(pool) // 2)])
+    first = int(np.searchsorted(some, typical.argmax()))
+    covering = _cover(scores.embedding[rows[some]].double().numpy(), members, first, min(top_k, len(some)))
+    chosen = [int(some[place]) for place in covering]
     rest = [place for place in range(len(order)) if place not in set(chosen)]
     return [order[place] for place in (chosen + rest)[:top_k]]
 
