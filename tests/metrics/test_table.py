@@ -202,7 +202,7 @@ def test_floors_take_no_graph_twice(world: World) -> None:
 def test_floors_are_of_graphs_of_one_class(world: World) -> None:
     train, scores = world.reality.train, world.reality.train_scores
     for number, several in enumerate(_members_of_classes(world.reality)):
-        assert 40 <= len(several) <= 50
+        assert 10 <= len(several) <= 50
         for choice in several:
             assert int(scores.graph[choice.score]) == choice.graph
             assert int(train.label[choice.graph, scores.node[choice.score]]) == number
