@@ -90,7 +90,8 @@ class Run:
         if self._kept and not self._made_something:
             return dict(self._kept)
         known = dict.fromkeys([*STAGES, WALL], 0.0) | self._kept | self._spent
-        known[WALL] = self._kept.get(WALL, 0.0) + time.perf_counter() - self._started
+        again = sum(self._kept.get(stage, 0.0) for stage in self._spent)
+        known[WALL] = max(0.0, self._kept.get(WALL, 0.0) - again) + time.perf_counter() - self._started
         return {key: round(value, 4) for key, value in known.items()}
 
     @contextmanager
