@@ -89,7 +89,7 @@ def test_timings_have_the_papers_names_and_survive_a_restart(tmp_path: Path) -> 
     assert second["GGT"] == first["GGT"] >= 0.05
     assert second["FFS"] < first["FFS"]
     assert second["GGAT"] >= 0.02
-    assert second["WALL"] >= first["WALL"] + 0.03
+    assert first["WALL"] - first["FFS"] + 0.03 <= second["WALL"] < first["WALL"] + 10
 
 
 def test_opening_a_finished_run_leaves_its_timings_alone(tmp_path: Path) -> None:
