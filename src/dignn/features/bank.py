@@ -16,24 +16,23 @@ from torch import Tensor
 from dignn.batch import GraphBatch
 from dignn.config import PRESETS, Config
 from dignn.errors import DignnError, RunFolderError
-from dignn.features.base import FEATURE_GENERATORS, LEAST_ROWS, FeatureGenerator, under
+from dignn.features.base import FEATURE_GENERATORS, FeatureGenerator, under
 from dignn.features.ditabddpm import SPARSE
 from dignn.features.neighbour_means import NeighbourMeans
 from dignn.features.table import Table, draw_line
+from dignn.features.training_rows import training_rows
 from dignn.neighbourhood import condition_batch, condition_data
 from dignn.runtime.files import load_learned, save_tensors
 from dignn.runtime.processes import map_processes
 from dignn.runtime.progress import Tick, silent
 from dignn.runtime.seeds import Seed
 from dignn.sampling import Adjacency
-from dignn.schema import FeatureKind, FeatureSpec, Schema
+from dignn.schema import FeatureKind, Schema
 
 log = logging.getLogger(__name__)
 
 # How often members that stand twice in one graph are drawn again; a graph may have more nodes than there are members.
 REDRAWS = 50
-# What a node counts for being in the data, beside its occurrences in subgraphs.
-ONCE_IN_DATA = 0.5
 # Numbers in the tables from which a process of its own for each generator pays.
 MANY_CELLS = 2_000_000
 _FORMAT = "dignn.FeatureBank.1"
@@ -120,7 +119,7 @@ class FeatureBank:
         parts, jobs = [], []
         self._means = {}
         for name, method in self._method.items():
-            table = _table(data, learned, graphs, around, name)
+            table = training_rows(data, learned, graphs, around, name)
             if table is None:  # a type that is nowhere is never generated, so it needs no features
                 continue
             means = self._find_means(data, graphs, name, method)
@@ -349,28 +348,6 @@ class FeatureBank:
 
         load_learned(path, _FORMAT, restore)
         return self
-
-
-def _table(data: Adjacency, learned: np.ndarray, graphs: GraphBatch | None, around: Tensor, name: str) -> Table | None:
-    """What there is to learn from for a type; None without any row."""
-    schema = data.schema
-    spec: FeatureSpec = schema.spec(name)
-    nodes = np.flatnonzero(learned & (data.node_type == schema.type_index(name)))
-    if not len(nodes):
-        return None
-    row = torch.from_numpy(data.row[nodes])
-    condition, weight = around[torch.from_numpy(nodes)], torch.ones(len(row))
-    if graphs is not None:
-        here = graphs.node_type == schema.type_index(name)
-        size = len(data.tables[name])
-        times = torch.bincount(graphs.row[here], minlength=size)[row]
-        total = torch.zeros(size, condition.size(1)).index_add_(0, graphs.row[here], condition_batch(graphs)[here])[row]
-        weight = times + ONCE_IN_DATA
-        condition = (total + ONCE_IN_DATA * condition) / weight[:, None]
-    # A class that few nodes have far away is no class: what is far says little, and that little takes rows to learn.
-    far = torch.arange(condition.size(1)) >= schema.num_classes
-    condition[:, far & (condition.sum(0) < LEAST_ROWS)] = 0.0
-    return Table.of(data.tables[name][row], condition, spec, weight)
 
 
 def _members(batch: GraphBatch, name: str, nodes: Tensor) -> set[tuple[int, int]]:

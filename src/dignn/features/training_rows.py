@@ -1,0 +1,49 @@
+"""The rows of a node type that a generator learns from, each with the class around its node."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dignn.batch import GraphBatch
+from dignn.features.base import LEAST_ROWS
+from dignn.features.table import Table
+from dignn.neighbourhood import condition_batch
+from dignn.sampling import Adjacency
+from dignn.schema import FeatureSpec
+
+# What a node counts for being in the data, beside its occurrences in subgraphs.
+ONCE_IN_DATA = 0.5
+
+
+def training_rows(
+    data: Adjacency, learned: np.ndarray, graphs: GraphBatch | None, around: Tensor, name: str
+) -> Table | None:
+    """What there is to learn from for a type; None without any row.
+
+    Args:
+        data: the data.
+        learned: (n,) which nodes may be learned from.
+        graphs: subgraphs, in which rows count as often as they stand there; see :meth:`FeatureBank.fit`.
+        around: (n, 2 C) condition of each node in the data.
+        name: the node type.
+    """
+    schema = data.schema
+    spec: FeatureSpec = schema.spec(name)
+    nodes = np.flatnonzero(learned & (data.node_type == schema.type_index(name)))
+    if not len(nodes):
+        return None
+    row = torch.from_numpy(data.row[nodes])
+    condition, weight = around[torch.from_numpy(nodes)], torch.ones(len(row))
+    if graphs is not None:
+        here = graphs.node_type == schema.type_index(name)
+        size = len(data.tables[name])
+        times = torch.bincount(graphs.row[here], minlength=size)[row]
+        total = torch.zeros(size, condition.size(1)).index_add_(0, graphs.row[here], condition_batch(graphs)[here])[row]
+        weight = times + ONCE_IN_DATA
+        condition = (total + ONCE_IN_DATA * condition) / weight[:, None]
+    # A class that few nodes have far away is no class: what is far says little, and that little takes rows to learn.
+    far = torch.arange(condition.size(1)) >= schema.num_classes
+    condition[:, far & (condition.sum(0) < LEAST_ROWS)] = 0.0
+    return Table.of(data.tables[name][row], condition, spec, weight)
