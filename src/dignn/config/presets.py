@@ -1,0 +1,79 @@
+"""Presets: a name for a whole set of settings."""
+
+from __future__ import annotations
+
+from dignn.config.features import DiTabDDPMConfig, TabDDPMConfig
+from dignn.config.run import Config
+from dignn.config.structure import EdgeDiffusionConfig, NodeGrowthConfig, TrainingConfig
+from dignn.registry import Registry
+
+PRESETS: Registry[Config] = Registry("preset")
+PRESETS.add("fast", Config())
+# The paper's hyperparameters (appendix): one DiGress model per size, 200 subgraphs per size, one feature generator per
+# class. It does not give the width, blocks, dropout and training steps of DiTabDDPM; those here are ours.
+PRESETS.add(
+    "paper",
+    Config(
+        subgraphs_per_size=200,
+        structure="edge-diffusion",
+        edge_diffusion=EdgeDiffusionConfig(
+            noise="marginal",
+            grid="uniform",
+            denoiser="paper",
+            one_model_per_size=True,
+            batch=256,
+            sampler="posterior",
+            sampler_steps=500,
+            constraints=False,
+            training=TrainingConfig(
+                epochs=600,
+                learning_rate=2e-4,
+                warm_up=0.0,
+                cosine=False,
+                weight_decay=1e-12,
+                ema=0.0,
+                validate_every=50,
+                patience=600,
+            ),
+        ),
+        ditabddpm=DiTabDDPMConfig(
+            noise="marginal",
+            denoiser="paper",
+            width=256,
+            blocks=2,
+            dropout=0.1,
+            batch=32,
+            emphasis=0.0,
+            sampler_steps=25_000,
+            grid="uniform",
+            marginal_training=TrainingConfig(
+                steps=2000, learning_rate=0.05, warm_up=0.0, cosine=False, weight_decay=1e-3, ema=0.0
+            ),
+        ),
+        tabddpm=TabDDPMConfig(
+            transform="quantile",
+            prediction="noise",
+            repeated_rows=False,
+            discrete="threshold",
+            sampler="ancestral",
+            sampler_steps=1000,
+        ),
+        continuous="tabddpm",
+        one_model_per_class=True,
+        refined=0.0,
+        selection="highest",
+    ),
+)
+_SMOKE = TrainingConfig(steps=60, validate_every=30)
+PRESETS.add(
+    "smoke",
+    Config(
+        subgraphs_per_size=20,
+        candidates=96,
+        refinement_rounds=3,
+        node_growth=NodeGrowthConfig(width=16, layers=2, events_per_batch=240, training=_SMOKE),
+        edge_diffusion=EdgeDiffusionConfig(sampler_steps=10, training=_SMOKE),
+        ditabddpm=DiTabDDPMConfig(width=32, blocks=1, sampler_steps=10, training=_SMOKE, marginal_training=_SMOKE),
+        tabddpm=TabDDPMConfig(width=32, blocks=1, batch=128, sampler_steps=10, training=_SMOKE),
+    ),
+)
