@@ -17,7 +17,7 @@ from dignn.metrics import measure
 from dignn.metrics.faithfulness import class_faithfulness
 from dignn.metrics.graph_features import GRAPH_FEATURE_METRICS, graph_features
 from dignn.metrics.layers import Answer
-from dignn.metrics.table import ANSWER, _features, _members_of_classes
+from dignn.metrics.table import _members_of_classes
 from dignn.motifs.sets import MotifSets
 from dignn.runtime.seeds import Seed
 from dignn.selection import select_highest
@@ -43,7 +43,7 @@ def quick() -> Iterator[None]:
 @pytest.fixture
 def without_features(monkeypatch: pytest.MonkeyPatch) -> None:
     """They take most of the time, and tests that do not look at them do without."""
-    monkeypatch.setattr("dignn.metrics.table._features", lambda *_: {ANSWER: (None, None)})
+    monkeypatch.setattr("dignn.metrics.table.graph_features", lambda *_, **__: (None, None))
 
 
 @pytest.fixture(scope="module")
@@ -147,24 +147,6 @@ def test_features_are_those_of_the_graphs(world: World, further: dict[str, Any])
     reality = world.reality
     expected = graph_features(world.further, reality.train, reality.held_out, reality.learned)
     assert (further["sound"]["features"], further["floor"]["sound"]["features"]) == expected
-
-
-def test_features_are_the_same_wherever_they_are_measured(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In processes of their own or here; in processes the classifier has all its trees."""
-    answer = world.answer(world.further[:10], 1)
-    few = replace(answer.graphs, tables={"term": answer.graphs.tables["term"]})  # quicker
-    answer, sets = replace(answer, graphs=few), {"column_noise": few, "random_trees": few}
-    here = _features(answer, sets, world.reality)
-    monkeypatch.setattr("dignn.metrics.table.MANY_CELLS", 0)
-    monkeypatch.setattr("dignn.metrics.table.cores", lambda: 2)
-    apart = _features(answer, sets, world.reality)
-    assert set(here) == set(apart) == {ANSWER, "column_noise"}
-    for name in here:
-        for one, other in zip(here[name], apart[name], strict=True):
-            for metric in set(GRAPH_FEATURE_METRICS) - {"c2st"}:
-                assert one[metric] == other[metric]
-                for kind in one["by_type"] or ():
-                    assert one["by_type"][kind][metric] == other["by_type"][kind][metric]
 
 
 # -- floors -------------------------------------------------------------------------------------------

@@ -8,11 +8,11 @@ nodes around it were learned. So rows are told apart one by one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor
 
 from dignn.batch import GraphBatch, spread
@@ -25,7 +25,7 @@ from dignn.schema import FeatureKind
 
 GRAPH_FEATURE_METRICS = ("column_error", "pair_error", "row_density", "c2st", "memorisation")
 # Rows of a type that are compared at most.
-MOST_ROWS = 1000
+MOST_ROWS = 800
 # Learned rows among which the nearest are sought at most.
 MOST_KNOWN = 4 * MOST_ROWS
 # With fewer rows that were not learned, nothing can be said about them.
@@ -51,7 +51,13 @@ def learned_rows(data: Adjacency, learned: np.ndarray) -> dict[str, Tensor]:
 
 
 def graph_features(
-    candidates: GraphBatch, train: GraphBatch, held_out: GraphBatch, learned: Learned, *, most: int = MOST_ROWS
+    candidates: GraphBatch,
+    train: GraphBatch,
+    held_out: GraphBatch,
+    learned: Learned,
+    *,
+    most: int = MOST_ROWS,
+    floor: bool = True,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """``sound.features`` of ``metrics.json`` and its floor: mean over node types, and each under ``by_type``.
 
@@ -68,42 +74,10 @@ def graph_features(
         held_out: real graphs that they did not learn from; rows are those of the same tables.
         learned: which rows they learned from.
         most: rows of each type and set that are compared at most, evenly spread.
+        floor: whether the floor is measured; else it is empty.
     """
-    pieces = feature_pieces(candidates, train, held_out, learned, most=most)
-    return summary({name: measure_piece(piece) for name, piece in pieces.items()})
-
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """The rows of one node type that are compared.
-
-    Args:
-        kind: what the columns hold.
-        generated: rows of generated graphs.
-        train: learned rows of training graphs; None if no floor is wanted.
-        held_out: rows that were not learned.
-        old, new: learned rows and others among which the nearest are sought; None where there are too few.
-    """
-
-    kind: FeatureKind
-    generated: Tensor
-    train: Tensor | None
-    held_out: Tensor
-    old: Tensor | None
-    new: Tensor | None
-
-
-def feature_pieces(
-    candidates: GraphBatch,
-    train: GraphBatch,
-    held_out: GraphBatch,
-    learned: Learned,
-    *,
-    most: int = MOST_ROWS,
-    floor: bool = True,
-) -> dict[str, Piece]:
-    """What :func:`graph_features` measures, by node type, as pieces that can be measured anywhere."""
-    pieces = {}
+    values: dict[str, Values] = {}
+    floors: dict[str, Values] = {}
     for name in candidates.schema.node_types:
         spec = candidates.schema.spec(name)
         made, of_train, of_held_out = (_numbers(batch, name) for batch in (candidates, train, held_out))
@@ -119,24 +93,13 @@ def feature_pieces(
             batch.tables[name][rows[spread(len(rows), most)]]
             for batch, rows in zip((candidates, train, held_out), (made, of_train, of_held_out), strict=True)
         )
-        near = _nearest_among(train, held_out, known, name, most)
-        pieces[name] = Piece(spec.kind, generated, old if floor else None, real, *near)
-    return pieces
-
-
-def measure_piece(piece: Piece) -> tuple[Values, Values | None]:
-    """Values of a node type and, if it is wanted, their floor."""
-    found = feature_realism(piece.generated, piece.train, piece.held_out, piece.kind)
-    near: tuple[float | None, float | None] = (None, None)
-    if piece.old is not None and piece.new is not None:
-        generated, old, new = (matrix_of(table) for table in (piece.generated, piece.old, piece.new))
-        near = memorisation(generated, old, new, piece.kind, seed=Seed(0).child("memorisation"))
-    floor = None if found.floor is None else _with(found.floor, near[1])
-    return _with(found.value, near[0]), floor
-
-
-def _with(values: Values, share: float | None) -> Values:
-    return {**{name: values[name] for name in GRAPH_FEATURE_METRICS}, "memorisation": share}
+        found = feature_realism(generated, old if floor else None, real, spec.kind)
+        near = _memorisation(matrix_of(generated), train, held_out, known, name, most)
+        for by_type, measured, share in zip((values, floors), (found.value, found.floor), near, strict=True):
+            if measured is not None:
+                by_type[name] = {metric: measured[metric] for metric in GRAPH_FEATURE_METRICS}
+                by_type[name]["memorisation"] = share
+    return _summary(values), _summary(floors)
 
 
 def _numbers(batch: GraphBatch, name: str) -> np.ndarray:
@@ -146,10 +109,10 @@ def _numbers(batch: GraphBatch, name: str) -> np.ndarray:
     return batch.row[batch.node_type == batch.schema.type_index(name)].numpy()
 
 
-def _nearest_among(
-    train: GraphBatch, held_out: GraphBatch, known: np.ndarray, name: str, most: int
-) -> tuple[Tensor | None, Tensor | None]:
-    """Learned rows and rows that were not, of all nodes in real graphs, each node once; None where there are too few.
+def _memorisation(
+    generated: sparse.csr_matrix, train: GraphBatch, held_out: GraphBatch, known: np.ndarray, name: str, most: int
+) -> tuple[float | None, float | None]:
+    """Learned rows against rows that were not, of all nodes in real graphs, each node once.
 
     Of both sets of graphs: but for the nodes that they start from, which nodes stand in a graph has nothing to do with
     which ones were learned, so that a new row is as likely to be near the one as the other. Nodes with equal rows are
@@ -158,27 +121,24 @@ def _nearest_among(
     Args:
         known: (rows of the table,) which were learned.
     """
-    if train.schema.spec(name).kind is FeatureKind.IDENTITY:
+    kind = train.schema.spec(name).kind
+    if kind is FeatureKind.IDENTITY:
         return None, None
     there = np.union1d(_numbers(train, name), _numbers(held_out, name))
     old, new = there[known[there]], there[~known[there]]
     if len(new) < LEAST_HELD_OUT or not len(old):
         return None, None
     table = train.tables[name]
-    return table[old[spread(len(old), MOST_KNOWN)]], table[new[spread(len(new), most)]]
+    learned, others = (
+        matrix_of(table, rows[spread(len(rows), limit)]) for rows, limit in ((old, MOST_KNOWN), (new, most))
+    )
+    return memorisation(generated, learned, others, kind, seed=Seed(0).child("memorisation"))
 
 
-def summary(by_type: Mapping[str, tuple[Values, Values | None]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Values by node type and their floors, each with the mean over the types."""
-    values = {name: pair[0] for name, pair in by_type.items()}
-    floors = {name: pair[1] for name, pair in by_type.items() if pair[1] is not None}
-    return _mean(values), _mean(floors)
-
-
-def _mean(by_type: dict[str, Values]) -> dict[str, Any]:
-    means: dict[str, Any] = {}
+def _summary(by_type: dict[str, Values]) -> dict[str, Any]:
+    summary: dict[str, Any] = {}
     for metric in GRAPH_FEATURE_METRICS:
         known = [values[metric] for values in by_type.values()]
         numbers = [value for value in known if value is not None]
-        means[metric] = sum(numbers) / len(numbers) if numbers else None
-    return {**means, "by_type": by_type or None}
+        summary[metric] = sum(numbers) / len(numbers) if numbers else None
+    return {**summary, "by_type": by_type or None}

@@ -135,6 +135,7 @@ def sound_layer(
     reality: Reality,
     *,
     graph_yield: float | None,
+    features: dict[str, Any] | None,
     structure: bool = True,
     shown: int = 1,
 ) -> dict[str, Any]:
@@ -144,6 +145,7 @@ def sound_layer(
         answer: the graphs.
         reality: what they are measured against.
         graph_yield: share of the graphs made that are valid.
+        features: of :func:`~dignn.metrics.graph_features.graph_features`.
         structure: whether the structure is the answer's own; else what is measured of it is left out.
         shown: graphs of each class in which motifs are sought.
     """
@@ -153,7 +155,7 @@ def sound_layer(
     return {
         "yield": graph_yield,
         **_structure(answer.graphs, reality, structure),
-        "features": None,  # measured apart, see :mod:`dignn.metrics.graph_features`
+        "features": features,
         "typed_gf": ground_truth_faithfulness(answer.best(shown), reality.motifs, typed=True),
         "contrast": None if reality.class_typed.common else dict(zip(classes, by_class, strict=True)),
         "pf_in_distribution": in_distribution(answer.scores, reality.members),

@@ -16,26 +16,20 @@ from dignn.data.motifs import known_groups
 from dignn.gnn.adapter import Scores
 from dignn.metrics.controls import control_sets
 from dignn.metrics.faithfulness import ground_truth_faithfulness
-from dignn.metrics.graph_features import feature_pieces, measure_piece, summary
+from dignn.metrics.graph_features import graph_features
 from dignn.metrics.layers import PAPER_GRAPHS, Answer, Reality, class_cosine, details, paper_layer, sound_layer
 from dignn.metrics.mmd import METRICS, mmd
 from dignn.metrics.structure import novelty, uniqueness
 from dignn.motifs.mining import graph_classes
 from dignn.motifs.sets import group_hits
 from dignn.plain import plain_graphs
-from dignn.runtime.beside import Beside
-from dignn.runtime.processes import map_processes
 from dignn.runtime.seeds import Seed
-from dignn.runtime.threads import cores
 from dignn.selection import Choice, select_highest
 
 # Graphs of each control, and their feature rows of a type, at most.
 CONTROL_GRAPHS, CONTROL_ROWS = 300, 400
 # Controls with the candidates' structure and features of their own; of the others features are real.
 OWN_FEATURES = frozenset({"column_noise", "shuffled_rows"})
-# Cells of generated tables from which on it is worth the seconds that processes take to start.
-MANY_CELLS = 1_000_000
-ANSWER = "candidates"
 
 
 def measure(
@@ -57,44 +51,21 @@ def measure(
         score: asks the model, for the controls.
         seed: of the controls.
     """
-    sets = _control_sets(answer, reality, seed)
-    with Beside(lambda: _features(answer, sets, reality)) as beside:
-        made = validity["generated"]
-        found: dict[str, Any] = {
-            "paper": paper_layer(answer, reality),
-            "sound": sound_layer(answer, reality, graph_yield=validity["valid"] / made if made else None),
-            "floor": _floor(reality),
-            "control": {name: _control(name, graphs, reality, score) for name, graphs in sets.items()},
-            "selection": {name: _rule(answer, chosen, reality) for name, chosen in rules.items()},
-            "details": {**details(answer, reality), "groups": _groups(answer, reality)},
-        }
-        features = beside.result()
-    found["sound"]["features"], found["floor"]["sound"]["features"] = features[ANSWER]
-    nothing, _ = summary({})
-    for name in sets:
-        found["control"][name]["sound"]["features"] = features[name][0] if name in features else nothing
-    return found
+    made = validity["generated"]
+    features, floor_features = graph_features(answer.graphs, reality.train, reality.held_out, reality.learned)
+    return {
+        "paper": paper_layer(answer, reality),
+        "sound": sound_layer(
+            answer, reality, graph_yield=validity["valid"] / made if made else None, features=features
+        ),
+        "floor": _floor(reality, floor_features),
+        "control": _controls(answer, reality, score, seed),
+        "selection": {name: _rule(answer, chosen, reality) for name, chosen in rules.items()},
+        "details": {**details(answer, reality), "groups": _groups(answer, reality)},
+    }
 
 
-def _features(
-    answer: Answer, sets: Mapping[str, GraphBatch], reality: Reality
-) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
-    """Feature metrics of the candidates, with floors, and of the controls that have features of their own."""
-    real = (reality.train, reality.held_out, reality.learned)
-    pieces = {(ANSWER, name): piece for name, piece in feature_pieces(answer.graphs, *real).items()}
-    for control in sets.keys() & OWN_FEATURES:
-        found = feature_pieces(sets[control], *real, most=CONTROL_ROWS, floor=False)
-        pieces |= {(control, name): piece for name, piece in found.items()}
-    order = sorted(pieces, key=lambda key: (-pieces[key].generated.numel(), key))
-    many = sum(piece.generated.numel() for piece in pieces.values()) >= MANY_CELLS and cores() > 1
-    measured = map_processes(measure_piece, [(pieces[key],) for key in order], workers=None if many else 1, apart=many)
-    by_set: dict[str, dict[str, Any]] = {name: {} for name in (ANSWER, *(sets.keys() & OWN_FEATURES))}
-    for (control, name), values in zip(order, measured, strict=True):
-        by_set[control][name] = values
-    return {name: summary({of: found[of] for of in sorted(found)}) for name, found in by_set.items()}
-
-
-def _floor(reality: Reality) -> dict[str, Any]:
+def _floor(reality: Reality, features: dict[str, Any]) -> dict[str, Any]:
     """What real graphs score: random training graphs of each class, and the set of all of them."""
     random = Answer(reality.train, reality.train_scores, _members_of_classes(reality))
     paper = paper_layer(random, reality, shown=PAPER_GRAPHS)
@@ -102,7 +73,7 @@ def _floor(reality: Reality) -> dict[str, Any]:
     one, other = (plain_graphs(batch[spread(len(batch), PAPER_GRAPHS)]) for batch in (reality.train, reality.held_out))
     paper["mmd"] = {name: mmd(one, other, metric) for name, metric in METRICS["paper"].items()}
     paper["cosine"] = class_cosine(reality.held_out, reality.train)
-    sound = sound_layer(random, reality, graph_yield=1.0, shown=PAPER_GRAPHS)
+    sound = sound_layer(random, reality, graph_yield=1.0, features=features, shown=PAPER_GRAPHS)
     sound["graphs"] |= {
         "novelty": novelty(reality.held_out, reality.train),
         "uniqueness": uniqueness(reality.held_out),
@@ -125,27 +96,34 @@ def _members_of_classes(reality: Reality) -> list[list[Choice]]:
     return chosen
 
 
-def _control_sets(answer: Answer, reality: Reality, seed: Seed) -> dict[str, GraphBatch]:
+def _controls(
+    answer: Answer, reality: Reality, score: Callable[[GraphBatch], Scores], seed: Seed
+) -> dict[str, dict[str, Any]]:
+    """Each control as an explainer would use it: the paper's rule chooses from it."""
     if not len(answer.graphs):
         return {}
-    return control_sets(answer.graphs, reality.train, number=CONTROL_GRAPHS, seed=seed)
-
-
-def _control(name: str, graphs: GraphBatch, reality: Reality, score: Callable[[GraphBatch], Scores]) -> dict[str, Any]:
-    """A control as an explainer would use it: the paper's rule chooses from it."""
-    scores = score(graphs)
-    control = Answer(graphs, scores, select_highest(graphs, scores, PAPER_GRAPHS))
-    return {
-        "paper": paper_layer(control, reality),
-        "sound": sound_layer(control, reality, graph_yield=1.0, structure=name not in OWN_FEATURES),
-    }
+    found = {}
+    for name, graphs in control_sets(answer.graphs, reality.train, number=CONTROL_GRAPHS, seed=seed).items():
+        scores = score(graphs)
+        control = Answer(graphs, scores, select_highest(graphs, scores, PAPER_GRAPHS))
+        made = graphs if name in OWN_FEATURES else graphs[:0]
+        features, _ = graph_features(
+            made, reality.train, reality.held_out, reality.learned, most=CONTROL_ROWS, floor=False
+        )
+        found[name] = {
+            "paper": paper_layer(control, reality),
+            "sound": sound_layer(
+                control, reality, graph_yield=1.0, features=features, structure=name not in OWN_FEATURES
+            ),
+        }
+    return found
 
 
 def _rule(answer: Answer, chosen: Sequence[Sequence[Choice]], reality: Reality) -> dict[str, Any]:
     """What another rule of selection would give: of each class's first graph, and coverage of the first ten."""
     other = Answer(answer.graphs, answer.scores, chosen)
     probability = answer.scores.probability
-    sound = sound_layer(other, reality, graph_yield=None, structure=False)
+    sound = sound_layer(other, reality, graph_yield=None, features=None, structure=False)
     best = [float(probability[several[0].score, number]) for number, several in enumerate(chosen) if several]
     return {
         "probability": float(np.mean(best)) if best else None,
