@@ -161,7 +161,7 @@ def test_mmd_of_the_paper_is_the_mean_over_classes(
 def test_structure_is_compared_with_held_out_graphs(world: World) -> None:
     def layer(graphs: GraphBatch, **options: object) -> dict:
         own = world.answer(graphs, 3)
-        return sound_layer(own, world.reality, graph_yield=None, **options)  # type: ignore[arg-type]
+        return sound_layer(own, world.reality, graph_yield=None, features=None, **options)  # type: ignore[arg-type]
 
     held_out, train = world.real.held_out, world.real.train
     assert layer(held_out)["mmd"]["degree"] == pytest.approx(0, abs=1e-12)
@@ -182,7 +182,7 @@ def test_more_graphs_shown_to_motifs(world: World, answer: Answer) -> None:
 
 def test_motifs_without_types_are_easier(world: World, answer: Answer) -> None:
     paper = paper_layer(answer, world.reality)
-    sound = sound_layer(answer, world.reality, graph_yield=None, structure=False)
+    sound = sound_layer(answer, world.reality, graph_yield=None, features=None, structure=False)
     assert sound["typed_gf"] <= paper["gf"]
     assert list(sound["contrast"]) == list(world.dataset.schema.classes)
     assert set(sound["planted"]) == {"mean", *world.dataset.schema.classes}
@@ -197,7 +197,9 @@ def test_graphs_of_the_right_class_have_more_contrast_than_swapped_ones(world: W
         for number in range(4)
     ]
     found = [
-        sound_layer(Answer(train, scores, chosen), world.reality, graph_yield=None, structure=False, shown=40)
+        sound_layer(
+            Answer(train, scores, chosen), world.reality, graph_yield=None, features=None, structure=False, shown=40
+        )
         for chosen in (right, right[1:] + right[:1])
     ]
     one, other = (sum(layer["contrast"].values()) for layer in found)
@@ -208,6 +210,6 @@ def test_graphs_of_the_right_class_have_more_contrast_than_swapped_ones(world: W
 def test_common_motifs_tell_no_classes_apart(world: World, answer: Answer) -> None:
     shared = MotifSets.shared(world.reality.motifs.by_class[0], 4)
     reality = replace(world.reality, motifs=shared, class_typed=shared, truth=None)
-    sound = sound_layer(answer, reality, graph_yield=0.5, structure=False)
+    sound = sound_layer(answer, reality, graph_yield=0.5, features=None, structure=False)
     assert (sound["contrast"], sound["planted"]) == (None, None)
     assert sound["yield"] == 0.5
