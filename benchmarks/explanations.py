@@ -3,6 +3,7 @@
     python -m benchmarks.explanations                         # all data sets, seeds 0, 1 and 2; resumable
     python -m benchmarks.explanations --datasets dblp --seeds 0
     python -m benchmarks.explanations --measure               # measure the finished runs again, without new candidates
+    python -m benchmarks.explanations --untimed --seeds 1 2   # while other work slows the machine down
     python -m benchmarks.explanations --table                 # the tables of docs/explanations.md
 
 Models are trained first, which is not counted. Run folders are kept in ``--runs``.
@@ -12,13 +13,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import machine, peak_memory
+from benchmarks.measure import machine, memory_of_children, peak_memory
 from benchmarks.tables import add_run_options, read_runs, run_apart
 
 DATASETS = ("dblp", "imdb", "mutag", "ba-shapes", "tree-cycle", "tree-grids", "ba-3motif", "planted")
@@ -33,10 +33,11 @@ def main() -> None:
     parser.add_argument("--datasets", nargs="+", default=[*DATASETS, *FEWER])
     parser.add_argument("--runs", type=Path, default=Path("runs/explanations"), help="folder of the run folders")
     parser.add_argument("--measure", action="store_true", help="measure finished runs again")
+    parser.add_argument("--untimed", action="store_true", help="go on with runs that are there; note no seconds")
     add_run_options(parser, RESULTS, PAGE)
     options = parser.parse_args()
     if options.one:
-        result = run(options.datasets[0], options.seeds[0], options.runs, options.measure)
+        result = run(options.datasets[0], options.seeds[0], options.runs, options.measure, options.untimed)
         sys.stdout.write(json.dumps(result) + "\n")
         return
     if options.table:
@@ -67,7 +68,7 @@ def _replace(out: Path, found: dict[str, Any], before: dict[str, Any]) -> None:
     out.write_text("\n".join([*lines, json.dumps(again)]) + "\n", encoding="utf-8")
 
 
-def run(name: str, seed: int, runs: Path, measure: bool) -> dict[str, Any]:
+def run(name: str, seed: int, runs: Path, measure: bool, untimed: bool) -> dict[str, Any]:
     """One run (or the metrics of a finished one), and what it gave."""
     from dignn.cli import main as dignn
     from dignn.runtime.files import read_json
@@ -77,7 +78,8 @@ def run(name: str, seed: int, runs: Path, measure: bool) -> dict[str, Any]:
     if measure:
         arguments = ["evaluate", str(folder), "--quiet"]
     else:
-        shutil.rmtree(folder, ignore_errors=True)
+        if not untimed:
+            shutil.rmtree(folder, ignore_errors=True)
         _quietly(dignn, ["train", dataset, "--seed", str(seed), "--quiet", *columns])
         arguments = ["explain", dataset, "--seed", str(seed), "--out", str(folder), "--quiet", *columns]
     if _quietly(dignn, arguments):
@@ -86,8 +88,8 @@ def run(name: str, seed: int, runs: Path, measure: bool) -> dict[str, Any]:
     return {
         "dataset": name,
         "seed": seed,
-        "timings": read_json(folder / "timings.json"),
-        "memory": max(peak_memory(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024**2),
+        "timings": None if untimed else read_json(folder / "timings.json"),
+        "memory": None if untimed else max(peak_memory(), memory_of_children()),
         "validity": explanations["validity"],
         "metrics": _rounded(read_json(folder / "metrics.json")),
         "texts": {of: several[0]["evidence"]["text"] for of, several in explanations["classes"].items() if several},

@@ -12,6 +12,8 @@ from typing import Any
 
 import torch
 
+_SCALE = 1024**3 if platform.system() == "Darwin" else 1024**2  # bytes there, kilobytes elsewhere
+
 
 def seconds(work: Callable[[], Any], repeat: int = 5) -> float:
     """Median wall-clock seconds of ``repeat`` runs after one to warm up."""
@@ -26,8 +28,12 @@ def seconds(work: Callable[[], Any], repeat: int = 5) -> float:
 
 def peak_memory() -> float:
     """Largest resident memory of this process so far, GiB."""
-    scale = 1024**3 if platform.system() == "Darwin" else 1024**2  # bytes there, kilobytes elsewhere
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _SCALE
+
+
+def memory_of_children() -> float:
+    """Largest resident memory of any process that this one started and that has ended, GiB."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / _SCALE
 
 
 def machine() -> dict[str, Any]:
