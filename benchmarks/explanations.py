@@ -51,9 +51,8 @@ def main() -> None:
             if (name, seed) in known and not (options.again or options.measure):
                 continue
             one = ["--one", "--datasets", name, "--seeds", str(seed), "--runs", str(options.runs)]
-            found = run_apart(
-                "benchmarks.explanations", [*one, *(["--measure"] if options.measure else [])], options.out
-            )
+            one += [f"--{option}" for option in ("measure", "untimed") if getattr(options, option)]
+            found = run_apart("benchmarks.explanations", one, options.out)
             if found is not None and options.measure and (name, seed) in known:
                 _replace(options.out, found, known[name, seed])
             print(name, seed, "failed" if found is None else found["timings"], flush=True)
