@@ -268,7 +268,10 @@ def _groups(sets: dict[str, list[Run]]) -> str | None:
 def _seconds(sets: dict[str, list[Run]]) -> str:
     rows = []
     for name, runs in sets.items():
-        times = [run["timings"] for run in runs]
+        timed = [run for run in runs if run["timings"] is not None]
+        times = [run["timings"] for run in timed]
+        if not timed:
+            continue
         paper = PAPER_SECONDS.get(name)
         rows.append(
             [
@@ -276,7 +279,7 @@ def _seconds(sets: dict[str, list[Run]]) -> str:
                 *(_middle([one.get(stage) for one in times], 1) for stage in STAGES),
                 span([one["WALL"] for one in times], 0),
                 "" if paper is None else f"{paper:,}",
-                span([run["memory"] for run in runs], 2),
+                span([run["memory"] for run in timed], 2),
             ]
         )
     return markdown(["data set", *STAGES, "WALL", "the paper's seconds", "memory, GiB"], rows)
