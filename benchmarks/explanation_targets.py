@@ -155,7 +155,7 @@ def target_table(sets: dict[str, list[Run]]) -> list[str]:
     for together in (QUALITY, COST):
         shown = [column for column in columns if column.startswith(together)]
         rows = [
-            [TITLES[name], str(len(sets[name])), *(found[c].cell() if c in found else "-" for c in shown)]
+            [TITLES[name], str(_number(sets[name], together)), *(found[c].cell() if c in found else "-" for c in shown)]
             for name, found in by_set.items()
             if any(column in found for column in shown)
         ]
@@ -166,6 +166,11 @@ def target_table(sets: dict[str, list[Run]]) -> list[str]:
         if not target.name.startswith(QUALITY + COST)
     ]
     return [*parts, *(["Of single data sets:\n\n" + "\n".join(single)] if single else [])]
+
+
+def _number(runs: Sequence[Run], together: tuple[str, ...]) -> int:
+    """How many runs figures are of: seconds and memory only of those that were timed."""
+    return len([run for run in runs if together is not COST or run["timings"] is not None])
 
 
 def value_at(found: Any, *path: str) -> Any:
