@@ -21,7 +21,7 @@ from dignn.structure import STRUCTURE_GENERATORS, StructureGenerator
 # Files of a run folder beside those that others rely on: what was learned.
 STRUCTURE, FEATURES = "structure.safetensors", "features.safetensors"
 # Steps of learning features from which on it is worth the seconds that processes take to start.
-WORTH_PROCESSES = 200
+WORTH_PROCESSES = 300
 
 
 class DiGNNExplainer(Explainer):
@@ -47,8 +47,7 @@ class DiGNNExplainer(Explainer):
 
     def learn(self, train: GraphBatch) -> None:
         """Structure here; where there are several cores, features in processes beside it."""
-        long = self._bank.learns and self.config.ditabddpm.training.steps >= WORTH_PROCESSES
-        if cores() == 1 or not long:
+        if cores() == 1 or feature_steps(self.schema, self.config) < WORTH_PROCESSES:
             self._learn_structure(train)
             self._learn_features(train)
             return
@@ -90,6 +89,8 @@ class DiGNNExplainer(Explainer):
             return graphs
         enough, ceiling = limits(self.members)
         index, wanted = promising(graphs, self.adapter.score(graphs), enough, number)
+        if not len(index):
+            return graphs
         refined, self._refinement = refine(
             graphs[index],
             wanted,

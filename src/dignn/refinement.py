@@ -75,6 +75,9 @@ def refine(
         The graphs in their order, and what happened, as JSON takes it.
     """
     _check(graphs, wanted, enough, ceiling, nodes)
+    if not len(graphs):
+        tick(1, 1)
+        return graphs, {"graphs": 0, "rounds": rounds, "tried": 0, "accepted": 0, "reached": 0, "classes": {}}
     state = _State.start(graphs, wanted, adapter.score(graphs))
     before = state.log_odds.clone()
     weight = _weights(graphs, state)
@@ -115,11 +118,12 @@ def refine(
 def promising(graphs: GraphBatch, scores: Scores, enough: Tensor, number: int) -> tuple[Tensor, Tensor]:
     """Graphs worth refining, and the class that each is to speak for.  (b,), (b,)
 
-    Each class gets an equal share of ``number``: of the graphs with a target node meant to be of the class (or meant to
+    Each class gets an equal share of ``number``, but at least one: of the graphs with a target node meant to be of the class (or meant to
     be so themselves) those with the highest log-odds. A graph serves one class. Classes of which ten graphs reach
     ``enough`` (C,) need none.
     """
     classes = graphs.schema.num_classes
+    share = max(1, number // classes)
     free = torch.ones(len(graphs), dtype=torch.bool)
     index, wanted = [], []
     for label in range(classes):
@@ -128,7 +132,7 @@ def promising(graphs: GraphBatch, scores: Scores, enough: Tensor, number: int) -
         if int((meant & (state.log_odds >= enough[label])).sum()) >= REACHED:
             continue
         some = (meant & state.found & free).nonzero()[:, 0]
-        some = some[torch.argsort(state.log_odds[some], descending=True, stable=True)][: number // classes]
+        some = some[torch.argsort(state.log_odds[some], descending=True, stable=True)][:share]
         free[some] = False
         index.append(some)
         wanted.append(torch.full_like(some, label))

@@ -15,7 +15,7 @@ from dignn.gnn.adapter import Scores
 from dignn.members import LOWER, UPPER
 from dignn.metrics.layers import Answer, class_cosine, in_distribution, paper_layer, sound_layer
 from dignn.metrics.mmd import METRICS, mmd
-from dignn.motifs.sets import MotifSets
+from dignn.motifs.sets import MotifSets, isomorphic
 from dignn.plain import plain_graphs
 from dignn.selection import Choice
 from metrics.small_world import World, small_world
@@ -213,3 +213,29 @@ def test_common_motifs_tell_no_classes_apart(world: World, answer: Answer) -> No
     sound = sound_layer(answer, reality, graph_yield=0.5, features=None, structure=False)
     assert (sound["contrast"], sound["planted"]) == (None, None)
     assert sound["yield"] == 0.5
+
+
+# -- what nobody learned from -------------------------------------------------------------------------
+
+
+def test_coverage_is_of_members_that_nobody_learned_from(world: World) -> None:
+    """Held-out graphs hold many nodes that were learned; none of them is to be covered."""
+    reality = world.reality
+    learned = reality.learned["author"]
+    scores, graphs = reality.held_out_scores, reality.held_out
+    rows = graphs.row[scores.graph, scores.node]
+    assert bool(learned[rows].any())
+    new = {tuple(point) for point in scores.embedding[~learned[rows]].double().tolist()}
+    assert sum(map(len, reality.new_members)) > 20
+    for members in reality.new_members:
+        assert {tuple(point) for point in members.embedding.tolist()} <= new
+
+
+def test_motifs_of_a_kind_count_once_among_the_different_ones(world: World) -> None:
+    motifs = world.reality.motifs
+    kinds = motifs.different()
+    for own, different in zip(motifs.by_class, kinds.by_class, strict=True):
+        assert 0 < len(different) <= len(own)
+        same = isomorphic(different, different)
+        assert same.sum() == len(different)  # each is isomorphic to itself only
+        assert isomorphic(own, different).any(1).all()

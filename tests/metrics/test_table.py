@@ -192,6 +192,13 @@ def test_floors_are_of_graphs_of_one_class(world: World) -> None:
             assert set(labels[labels >= 0].tolist()) == {number}
 
 
+def test_floors_do_not_begin_with_the_smallest_graphs(world: World) -> None:
+    """Training graphs are ordered by size, and planted truth and coverage look at the first ten."""
+    for several in _members_of_classes(world.reality):
+        sizes = {int(world.reality.train.sizes[choice.graph]) for choice in several[:10]}
+        assert sizes == {10, 12}
+
+
 # -- candidates that are known ------------------------------------------------------------------------
 
 

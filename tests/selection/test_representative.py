@@ -190,6 +190,18 @@ def test_without_tolerance_the_surest_come_first(members: list[Members]) -> None
     assert chosen(mixed, members, 10, tolerance=0.0) == best[:10]
 
 
+def test_the_range_is_given_up_before_the_score(members: list[Members]) -> None:
+    """One graph lies inside; the next are as sure outside it, and only then those inside that are less sure."""
+    mixed = Candidates()
+    mixed.add(path(2), 5.0, CENTRES[0])
+    for number in range(3):
+        mixed.add(path(3 + number), 1.0, CENTRES[0])  # inside but for the score: p about .73
+    for number in range(3):
+        mixed.add(path(6 + number), 5.0, CENTRES[0] + 30.0)  # as sure, far from members
+    assert chosen(mixed, members, 4, tolerance=0.05) == [0, 4, 5, 6]
+    assert sorted(chosen(mixed, members, 7, tolerance=0.05)[4:]) == [1, 2, 3]
+
+
 # -- the first ----------------------------------------------------------------------------------------
 
 

@@ -222,7 +222,10 @@ class GNNAdapter:
             and bool((rows >= 0).all())
             and torch.allclose(rows.sum(1), torch.ones(len(rows)), atol=1e-4)
         ):
-            raise ModelMismatchError("The model's rows sum to 1, so they are probabilities; give return_type='probs'")
+            raise ModelMismatchError(
+                "The model's rows sum to 1, so they are probabilities; give return_type='probs' (on the command line "
+                "--return-type probs)"
+            )
         if not torch.allclose(first.logits, again.logits, atol=TOLERANCE, rtol=10 * TOLERANCE):
             raise ModelMismatchError(
                 "The model answers differently each time; make its dropout and sampling depend on self.training"

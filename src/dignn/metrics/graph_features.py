@@ -36,17 +36,18 @@ Learned = Mapping[str, Tensor]
 
 
 def learned_rows(data: Adjacency, learned: np.ndarray) -> dict[str, Tensor]:
-    """Which rows of each feature table were learned from, given which nodes were.
+    """By node type, which rows (of its feature table, or just its nodes) were learned from, given which nodes were.
 
     Args:
         data: all real nodes.
         learned: (n,) which of them generators learned from.
     """
     masks = {}
-    for name, table in data.tables.items():
-        nodes = np.flatnonzero(learned & (data.node_type == data.schema.type_index(name)))
-        masks[name] = torch.zeros(len(table), dtype=torch.bool)
-        masks[name][torch.from_numpy(data.row[nodes])] = True
+    for code, name in enumerate(data.schema.node_types):
+        own = data.node_type == code
+        rows = len(data.tables[name]) if name in data.tables else int(data.row[own].max(initial=-1)) + 1
+        masks[name] = torch.zeros(rows, dtype=torch.bool)
+        masks[name][torch.from_numpy(data.row[learned & own])] = True
     return masks
 
 

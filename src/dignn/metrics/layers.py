@@ -87,8 +87,13 @@ class Reality:
 
     @cached_property
     def new_members(self) -> list[Members]:
-        """Members of each class among held-out graphs."""
-        return all_members(self.held_out_scores, self.held_out)
+        """Members of each class among held-out graphs, without the nodes in them that were learned from."""
+        scores = self.held_out_scores
+        target = self.held_out.schema.target
+        if target is not None:
+            new = ~self.learned[target][self.held_out.row[scores.graph, scores.node]]
+            scores = Scores(*(getattr(scores, name)[new] for name in ("graph", "node", "logits", "embedding")))
+        return all_members(scores, self.held_out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,16 +154,23 @@ def sound_layer(
         structure: whether the structure is the answer's own; else what is measured of it is left out.
         shown: graphs of each class in which motifs are sought.
     """
-    truth = None if reality.truth is None else planted_truth(_truth_graphs(answer), reality.truth)
-    by_class = contrast(answer.best(shown, class_typed=True), reality.class_typed)
-    classes = answer.graphs.schema.classes
     return {
         "yield": graph_yield,
         **_structure(answer.graphs, reality, structure),
         "features": features,
+        **of_choice(answer, reality, shown=shown),
+        "pf_in_distribution": in_distribution(answer.scores, reality.members),
+    }
+
+
+def of_choice(answer: Answer, reality: Reality, *, shown: int = 1) -> dict[str, Any]:
+    """The part of the sound layer that depends on which graphs stand for each class."""
+    truth = None if reality.truth is None else planted_truth(_truth_graphs(answer), reality.truth)
+    by_class = contrast(answer.best(shown, class_typed=True), reality.class_typed)
+    classes = answer.graphs.schema.classes
+    return {
         "typed_gf": ground_truth_faithfulness(answer.best(shown), reality.motifs, typed=True),
         "contrast": None if reality.class_typed.common else dict(zip(classes, by_class, strict=True)),
-        "pf_in_distribution": in_distribution(answer.scores, reality.members),
         "coverage": _coverage(answer, reality)["mean"][str(NUMBERS[0])],
         "planted": truth and {"mean": truth["mean"], **dict(zip(classes, truth["by_class"], strict=True))},
     }
@@ -174,12 +186,23 @@ def details(answer: Answer, reality: Reality) -> dict[str, Any]:
         "gf": dict(zip(classes, class_faithfulness(answer.best(1), reality.motifs, typed=False), strict=True)),
         "typed_gf": dict(zip(classes, class_faithfulness(answer.best(1), reality.motifs, typed=True), strict=True)),
         "motifs": motif_statistics(answer.best(1), reality.motifs),
+        "different_motifs": _different_motifs(answer, reality),
         "coverage": {"mean": covered["mean"], **dict(zip(classes, covered["by_class"], strict=True))},
         "distinct": {name: len(several[:PAPER_GRAPHS]) for name, several in zip(classes, answer.chosen, strict=True)},
         "mmd_of_explanations": {
             name: _mean([mmd(graphs, held_out, metric) for graphs in sets]) for name, metric in METRICS["sound"].items()
         },
         "members": {name: len(members) for name, members in zip(classes, reality.members, strict=True)},
+    }
+
+
+def _different_motifs(answer: Answer, reality: Reality) -> dict[str, Any]:
+    """GF where each kind of motif counts once, however often it occurs, and how many kinds each class has."""
+    kinds = reality.motifs.different()
+    return {
+        "number": [len(motifs) for motifs in kinds.by_class],
+        "gf": ground_truth_faithfulness(answer.best(1), kinds, typed=False),
+        "typed_gf": ground_truth_faithfulness(answer.best(1), kinds, typed=True),
     }
 
 

@@ -17,7 +17,16 @@ from dignn.gnn.adapter import Scores
 from dignn.metrics.controls import control_sets
 from dignn.metrics.faithfulness import ground_truth_faithfulness
 from dignn.metrics.graph_features import graph_features
-from dignn.metrics.layers import PAPER_GRAPHS, Answer, Reality, class_cosine, details, paper_layer, sound_layer
+from dignn.metrics.layers import (
+    PAPER_GRAPHS,
+    Answer,
+    Reality,
+    class_cosine,
+    details,
+    of_choice,
+    paper_layer,
+    sound_layer,
+)
 from dignn.metrics.mmd import METRICS, mmd
 from dignn.metrics.structure import novelty, uniqueness
 from dignn.motifs.mining import graph_classes
@@ -25,6 +34,7 @@ from dignn.motifs.sets import group_hits
 from dignn.plain import plain_graphs
 from dignn.runtime.seeds import Seed
 from dignn.selection import Choice, select_highest
+from dignn.validity import check_validity
 
 # Graphs of each control, and their feature rows of a type, at most.
 CONTROL_GRAPHS, CONTROL_ROWS = 300, 400
@@ -73,7 +83,7 @@ def _floor(reality: Reality, features: dict[str, Any]) -> dict[str, Any]:
     one, other = (plain_graphs(batch[spread(len(batch), PAPER_GRAPHS)]) for batch in (reality.train, reality.held_out))
     paper["mmd"] = {name: mmd(one, other, metric) for name, metric in METRICS["paper"].items()}
     paper["cosine"] = class_cosine(reality.held_out, reality.train)
-    sound = sound_layer(random, reality, graph_yield=1.0, features=features, shown=PAPER_GRAPHS)
+    sound = sound_layer(random, reality, graph_yield=_valid(reality.train), features=features, shown=PAPER_GRAPHS)
     sound["graphs"] |= {
         "novelty": novelty(reality.held_out, reality.train),
         "uniqueness": uniqueness(reality.held_out),
@@ -81,8 +91,12 @@ def _floor(reality: Reality, features: dict[str, Any]) -> dict[str, Any]:
     return {"paper": paper, "sound": sound}
 
 
+def _valid(graphs: GraphBatch) -> float:
+    return float(check_validity(graphs).valid.double().mean())
+
+
 def _members_of_classes(reality: Reality) -> list[list[Choice]]:
-    """Per class evenly spread training graphs, all of whose target nodes are of the class where there are such."""
+    """Per class random training graphs, all of whose target nodes are of the class where there are enough such."""
     train, scores = reality.train, reality.train_scores
     whole = graph_classes(train)[scores.graph]
     own = whole if train.schema.target is None else train.label[scores.graph, scores.node]
@@ -91,8 +105,8 @@ def _members_of_classes(reality: Reality) -> list[list[Choice]]:
         rows = ((own == number) & (whole == number)).nonzero()[:, 0]
         rows = rows if len(rows) >= PAPER_GRAPHS else (own == number).nonzero()[:, 0]
         of_graph = {int(scores.graph[row]): int(row) for row in rows}
-        graphs = list(of_graph)
-        chosen.append([Choice(graphs[place], of_graph[graphs[place]]) for place in spread(len(graphs), PAPER_GRAPHS)])
+        order = Seed(0).child("floor").numpy().permutation(list(of_graph))[:PAPER_GRAPHS].tolist()
+        chosen.append([Choice(graph, of_graph[graph]) for graph in order])
     return chosen
 
 
@@ -113,7 +127,7 @@ def _controls(
         found[name] = {
             "paper": paper_layer(control, reality),
             "sound": sound_layer(
-                control, reality, graph_yield=1.0, features=features, structure=name not in OWN_FEATURES
+                control, reality, graph_yield=_valid(graphs), features=features, structure=name not in OWN_FEATURES
             ),
         }
     return found
@@ -123,12 +137,11 @@ def _rule(answer: Answer, chosen: Sequence[Sequence[Choice]], reality: Reality) 
     """What another rule of selection would give: of each class's first graph, and coverage of the first ten."""
     other = Answer(answer.graphs, answer.scores, chosen)
     probability = answer.scores.probability
-    sound = sound_layer(other, reality, graph_yield=None, features=None, structure=False)
     best = [float(probability[several[0].score, number]) for number, several in enumerate(chosen) if several]
     return {
         "probability": float(np.mean(best)) if best else None,
         "gf": ground_truth_faithfulness(other.best(1), reality.motifs, typed=False),
-        **{name: sound[name] for name in ("typed_gf", "contrast", "coverage", "planted")},
+        **of_choice(other, reality),
     }
 
 

@@ -25,7 +25,7 @@ from dignn.motifs.sets import MotifSets, motif_graph
 from dignn.plain import PlainGraph, plain_graphs
 from dignn.runtime.seeds import Seed
 
-# Nodes of a part at least, in graphs of fewer than ten nodes and in larger ones; smaller parts are nearly everywhere.
+# Nodes of a part at least, where most graphs have fewer than ten nodes and elsewhere; smaller parts are everywhere.
 # So real graphs contain as many of these motifs as of those that the paper published (docs/explanations.md).
 LEAST_NODES, SMALL_GRAPH = (3, 4), 10
 # Motifs of each class, of each class of whole graphs, and of all classes together, at most (as many as in the paper).
@@ -52,7 +52,7 @@ class Parts:
 
     def __init__(self, real: GraphBatch, *, seed: Seed) -> None:
         real = real[spread(len(real), MOST_GRAPHS)]
-        least = LEAST_NODES[bool(len(real)) and int(real.sizes.min()) >= SMALL_GRAPH]
+        least = LEAST_NODES[bool(len(real)) and int(real.sizes.median()) >= SMALL_GRAPH]
         graph, nodes = _communities(plain_graphs(real), least, seed)
         order = seed.child("order").numpy().permutation(len(graph))
         places = [mask.nonzero()[:, 0] for mask in real.mask]
@@ -67,8 +67,9 @@ class Parts:
         """Motifs to measure explanations by.
 
         Without ground truth: different parts of each class, in the order in which they were drawn, or common parts as
-        often as they occur. With it the shapes that were planted come first, then parts around them: those of a class
-        that hold its shape, or common ones of which most nodes are of classes with a shape and, one third, of others.
+        often as they occur. With it the shapes that were planted come first, then parts around them, as often as they
+        occur: those of a class that hold its shape, or common ones of which most nodes are of classes with a shape and,
+        one third, of others.
         """
         if self.common:
             return self._common_motifs(truth)

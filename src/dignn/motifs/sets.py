@@ -44,11 +44,23 @@ class MotifSets:
     def __len__(self) -> int:
         return len(self.by_class)
 
+    def different(self) -> MotifSets:
+        """Each kind of motif once, whatever its names were."""
+        if self.common and self.by_class:
+            return MotifSets.shared(_different(self.by_class[0]), len(self))
+        return MotifSets(tuple(tuple(_different(motifs)) for motifs in self.by_class))
+
 
 def isomorphic(one: Sequence[PlainGraph], other: Sequence[PlainGraph]) -> np.ndarray:
     """Which motifs of ``one`` are, with types and relations, the same as which of ``other``.  (one, other) bool"""
     sizes = [np.array([len(motif) for motif in several], dtype=np.int64) for several in (one, other)]
     return contains(one, other, typed=True) & (sizes[0][:, None] == sizes[1][None, :])
+
+
+def _different(motifs: Sequence[PlainGraph]) -> list[PlainGraph]:
+    """The first of each kind."""
+    same = isomorphic(motifs, motifs)
+    return [motif for number, motif in enumerate(motifs) if not same[number, :number].any()]
 
 
 # -- motifs of data sets ------------------------------------------------------------------------------

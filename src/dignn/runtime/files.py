@@ -18,6 +18,8 @@ from dignn.errors import RunFolderError
 METADATA = "dignn"
 # The end of the name of a file that is not complete yet; one that stays behind was cut off and may be deleted.
 PARTIAL = ".partial"
+# The file that says what a folder is of: without it nothing else there can be believed. All others are made again.
+_FOLDERS_OWN = "config.json"
 
 
 def write_atomically(path: Path | str, write: Callable[[Path], None]) -> None:
@@ -70,11 +72,15 @@ def read_json(path: Path | str, *keys: str) -> dict[str, Any]:
     except OSError as error:
         raise RunFolderError(f"{path} cannot be read ({error.strerror}); give another path") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise RunFolderError(f"{path} is damaged ({error}); delete its folder and run again") from error
+        raise RunFolderError(f"{path} is damaged ({error}); {_remedy(path)}") from error
     if not isinstance(content, dict) or not set(keys) <= content.keys():
         lacking = ", ".join(keys) or "an object"
-        raise RunFolderError(f"{path} is damaged (it lacks {lacking}); delete its folder and run again")
+        raise RunFolderError(f"{path} is damaged (it lacks {lacking}); {_remedy(path)}")
     return content
+
+
+def _remedy(path: Path | str) -> str:
+    return f"delete {'its folder' if Path(path).name == _FOLDERS_OWN else 'the file'} and run again"
 
 
 def save_tensors(path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dignn.errors import RunFolderError
+from dignn.runtime.beside import check_wanted
 from dignn.runtime.files import PARTIAL, read_json, write_json
 from dignn.runtime.progress import Progress, Tick
 
@@ -73,7 +74,7 @@ class Run:
                     f"{self.folder} is a run with {name} {there!r}, not {here!r}; choose another folder or delete it"
                 )
         if (self.folder / TIMINGS).exists():
-            self._kept = {key: float(value) for key, value in read_json(self.folder / TIMINGS, *STAGES, WALL).items()}
+            self._kept = _seconds(self.folder / TIMINGS)
 
     def claim(self) -> None:
         """Makes the folder this run's; called when it is sure that there is something to run."""
@@ -122,6 +123,7 @@ class Run:
             return load(path)
         made = make()
         with self._writing:
+            check_wanted()
             save(made, path)
             self._made_something = True
             self.note_timings()
@@ -133,6 +135,14 @@ class Run:
         if self.folder is not None and self._made_something:
             write_json(self.folder / TIMINGS, timings)
         return timings
+
+
+def _seconds(path: Path) -> dict[str, float]:
+    """What :meth:`Run.note_timings` wrote."""
+    found = read_json(path, *STAGES, WALL)
+    if not all(isinstance(value, int | float) for value in found.values()):
+        raise RunFolderError(f"{path} is damaged (it holds values that are no numbers); delete the file and run again")
+    return {key: float(value) for key, value in found.items()}
 
 
 def _difference(name: str, one: Any, other: Any) -> tuple[str, Any, Any]:

@@ -83,7 +83,8 @@ def _select(
     if not order:
         return []
     probability = scores.probability[[choice.score for choice in order[:inside]], members.class_index].numpy()
-    near = int((probability >= probability[0] - tolerance).sum())
+    least = float(probability[0]) - tolerance
+    near = int((probability >= least).sum())
     pool = order[: min(near, MOST_POOL)]
     rows = torch.tensor([choice.score for choice in pool])
     if parts is None:
@@ -96,8 +97,16 @@ def _select(
     first = int(np.searchsorted(some, typical.argmax()))
     covering = _cover(scores.embedding[rows[some]].double().numpy(), members, first, min(top_k, len(some)))
     chosen = [int(some[place]) for place in covering]
-    rest = [place for place in range(len(order)) if place not in set(chosen)]
-    return [order[place] for place in (chosen + rest)[:top_k]]
+    return [order[place] for place in (chosen + _rest(order, chosen, scores, members.class_index, least))[:top_k]]
+
+
+def _rest(order: Sequence[Choice], chosen: Sequence[int], scores: Scores, number: int, least: float) -> list[int]:
+    """Places of those that were not chosen: first all with at least this probability, tier by tier, then by score."""
+    left = [place for place in range(len(order)) if place not in set(chosen)]
+    log_odds, probability = scores.log_odds[:, number], scores.probability[:, number]
+    sure = [place for place in left if float(probability[order[place].score]) >= least]
+    others = [place for place in left if float(probability[order[place].score]) < least]
+    return sure + sorted(others, key=lambda place: -float(log_odds[order[place].score]))
 
 
 def _in_order(
