@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from dignn.batch import GraphBatch
-from dignn.config import Config
+from dignn.config import Config, TrainingConfig
 from dignn.explainer import Explainer
 from dignn.features import FEATURE_GENERATORS, FeatureBank
 from dignn.guidance import ClassGuide
@@ -16,6 +16,7 @@ from dignn.refinement import limits, promising, refine
 from dignn.runtime.beside import Beside
 from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import cores
+from dignn.schema import FeatureKind, Schema
 from dignn.structure import STRUCTURE_GENERATORS, StructureGenerator
 
 # Files of a run folder beside those that others rely on: what was learned.
@@ -116,3 +117,24 @@ class DiGNNExplainer(Explainer):
             self.config.guidance,
             seed.child("guide"),
         )
+
+
+def feature_steps(schema: Schema, config: Config) -> int:
+    """Steps of the feature generator that learns longest, among those that node types may get; 0 where none learns.
+
+    With training by epochs a lower bound: one step in each.
+    """
+    kinds = {schema.spec(name).kind for name in schema.node_types if schema.spec(name).generated}
+    kinds -= {FeatureKind.IDENTITY}  # its members are drawn, and nothing is learned
+    if not kinds or not FEATURE_GENERATORS[config.features].learns:
+        return 0
+    marginal = config.ditabddpm.noise == "marginal"
+    training: dict[str, TrainingConfig] = {
+        "ditabddpm": config.ditabddpm.marginal_training if marginal else config.ditabddpm.training,
+        "tabddpm": config.tabddpm.training,
+    }
+    used = {config.features} if kinds - {FeatureKind.CONTINUOUS} or config.features != "ditabddpm" else set()
+    if FeatureKind.CONTINUOUS in kinds and config.features == "ditabddpm":
+        used |= {"tabddpm"} if config.continuous == "tabddpm" else {"tabddpm", "ditabddpm"}
+    several = [training[name] for name in used if name in training]
+    return max((one.steps if one.epochs is None else one.epochs for one in several), default=0)
