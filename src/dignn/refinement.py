@@ -118,9 +118,9 @@ def refine(
 def promising(graphs: GraphBatch, scores: Scores, enough: Tensor, number: int) -> tuple[Tensor, Tensor]:
     """Graphs worth refining, and the class that each is to speak for.  (b,), (b,)
 
-    Each class gets an equal share of ``number``, but at least one: of the graphs with a target node meant to be of the class (or meant to
-    be so themselves) those with the highest log-odds. A graph serves one class. Classes of which ten graphs reach
-    ``enough`` (C,) need none.
+    Each class gets an equal share of ``number``, and at least one: of the graphs with a target node meant to be of the
+    class (or meant to be so themselves) those with the highest log-odds. A graph serves one class. Classes of which ten
+    graphs reach ``enough`` (C,) need none.
     """
     classes = graphs.schema.num_classes
     share = max(1, number // classes)

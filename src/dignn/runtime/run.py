@@ -6,6 +6,7 @@ second start loads what is there and makes what is missing.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -140,7 +141,7 @@ class Run:
 def _seconds(path: Path) -> dict[str, float]:
     """What :meth:`Run.note_timings` wrote."""
     found = read_json(path, *STAGES, WALL)
-    if not all(isinstance(value, int | float) for value in found.values()):
+    if not all(isinstance(value, int | float) and math.isfinite(value) for value in found.values()):
         raise RunFolderError(f"{path} is damaged (it holds values that are no numbers); delete the file and run again")
     return {key: float(value) for key, value in found.items()}
 
