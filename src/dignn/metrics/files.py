@@ -22,6 +22,11 @@ from dignn.plain import PlainGraph
 # The metrics are for small graphs: they hold a matrix of all pairs of nodes and count types by position.
 MOST_NODES = 2000
 MOST_TYPES = 1000
+# Squares of larger values, and sums of them, leave the range of floats.
+LARGEST = 1e30
+# How an archive of arrays and a single array begin.
+_NPZ, _NPY = b"PK", b"\x93NUMPY"
+_WRITE = "write it with numpy.savez(path, x=table), where table is an array of numbers"
 _FORM = '{"graphs": [{"n": 2, "edges": [[0, 1]], "types": [0, 1]}]}'
 
 
@@ -56,22 +61,24 @@ def read_table(path: Path | str) -> np.ndarray:
     try:
         # Opened here, because an archive that is refused would stay open otherwise.
         with open(path, "rb") as file:
+            start = file.read(len(_NPY))
+            if start == _NPY:
+                raise DignnError(f"{path} is a single array; {_WRITE}")
+            if not start.startswith(_NPZ):
+                raise DignnError(f"{path} is no .npz file; {_WRITE}")
+            file.seek(0)
             archive = np.load(file, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise DignnError(f"{path} is a single array; write it with numpy.savez(path, x=table)")
             if "x" not in archive.files:
                 there = ", ".join(archive.files) or "nothing"
-                raise DignnError(f"{path} has no array x (it has {there}); write it with numpy.savez(path, x=table)")
+                raise DignnError(f"{path} has no array x (it has {there}); {_WRITE}")
             table: np.ndarray = archive["x"]
     except OSError as error:
         raise _unreadable(path, error) from error
     except DignnError:
         raise
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
-        raise DignnError(
-            f"{path} is not an archive of plain numbers ({' '.join(str(error).split())}); write it with "
-            "numpy.savez(path, x=table), where table is an array of numbers"
-        ) from error
+    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
+        # Not in NumPy's words, which advise to load what is pickled.
+        raise DignnError(f"{path} is no .npz file of plain numbers, or is damaged; {_WRITE}") from error
     if not isinstance(table, np.ndarray) or table.dtype.kind not in "biuf":
         raise DignnError(
             f"{path}: x holds no real numbers ({getattr(table, 'dtype', 'text')}); give integers or floats"
@@ -80,6 +87,8 @@ def read_table(path: Path | str) -> np.ndarray:
         raise DignnError(f"{path}: x has shape {table.shape}; it needs rows and columns, at least one of each")
     if not np.isfinite(table).all():
         raise DignnError(f"{path}: x holds NaN or infinity; replace them by numbers first")
+    if table.dtype.kind == "f" and float(max(table.max(), -table.min())) > LARGEST:
+        raise DignnError(f"{path}: x holds values beyond {LARGEST:.0e}; scale its columns first")
     return table
 
 
