@@ -5,6 +5,7 @@ Nothing here imports torch before a command runs, so that ``dignn --help`` answe
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -17,6 +18,9 @@ from dignn.cli.options import preset_of
 from dignn.cli.signals import Terminated, termination_interrupts
 from dignn.console import err
 from dignn.errors import DignnError
+
+# As a program ends that SIGPIPE ends; not every system has that signal.
+PIPE_CLOSED = 141
 
 
 def commands(preset: str) -> dict[str, Callable[..., Any]]:
@@ -34,6 +38,18 @@ def commands(preset: str) -> dict[str, Callable[..., Any]]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command; a user's mistake gives one sentence and the exit code 2."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        try:
+            return _run(given)
+        finally:
+            sys.stdout.flush()  # here, because nobody could catch what it raises when Python ends
+    except BrokenPipeError:
+        # Whoever reads has read enough, as in `dignn explain --help | head`. What is left to write goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+
+
+def _run(given: list[str]) -> int:
     try:
         with termination_interrupts():
             tyro.extras.subcommand_cli_from_dict(

@@ -24,17 +24,20 @@ def evaluate(
 ) -> None:
     """Measure a run folder again, and write its metrics, explanations and report anew.
 
-    Data and model are those that the folder's config.json names; of a model of your own, the code named there is RUN
-    again. What a run that was stopped lacks is made first.
+    Data and model are those that the folder's config.json names. A model of your own is made by running code, and no
+    folder may decide which: name it again by --model, or let the folder decide by --trust. What a run that was stopped
+    lacks is made first.
 
     Example: dignn evaluate runs/dblp
+
+    Your own: dignn evaluate runs/data --model my_gnn.py:load
 
     Args:
         run: run folder of `dignn explain`.
         data: where the data file is now, if not where it was (a run of your own data).
-        model: where the model's function is now, if not where it was.
-        trust: read the data file even if it holds more than graphs. READING IT CAN THEN RUN ANY CODE of whoever wrote
-            it.
+        model: the function that returns your trained model, as in `dignn explain`. THAT CODE IS RUN.
+        trust: run the model's code that the folder names, if --model names none, and read the data file even if it
+            holds more than graphs. THIS CAN RUN ANY CODE of whoever wrote the folder or the data file.
         json: print metrics.json and nothing else.
         download: fetch the data set if it is not on this machine.
         quiet: show only the result.

@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from dignn.cli.options import FewerColumns, Own
+from dignn.cli.options import FewerColumns, Form, Own
 from dignn.cli.subject import Subject, of_dataset, of_file
-from dignn.config import Config
+from dignn.config import PRESETS, Config
 from dignn.errors import DignnError, RunFolderError
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def noted(folder: Path) -> Noted:
             f"{folder} was made from Python, and its {CONFIG} does not say where data and model are; call "
             "explain again there"
         )
+    _check_values(folder / CONFIG, content)
     try:
         return Noted(folder, content, restored(Config, content["config"]))
     except (TypeError, ValueError, KeyError, AttributeError) as error:
@@ -72,6 +73,30 @@ def noted(folder: Path) -> Noted:
             f"{folder} has settings that this version of dignn does not have (it was made by {version}: {error}); run "
             "`dignn explain` again in a new folder"
         ) from error
+
+
+def _check_values(path: Path, content: dict[str, Any]) -> None:
+    """Refuses what no run of `dignn explain` writes beside its settings."""
+    right = {
+        "seed": type(content["seed"]) is int,
+        "preset": isinstance(content["preset"], str) and content["preset"] in PRESETS,
+        "dataset": isinstance(content["dataset"], str),
+        "form": "own" in content or content["form"] in get_args(Form),
+        "columns": _are_columns(content.get("columns")),
+    }
+    for name in right:
+        if not right[name]:
+            raise RunFolderError(
+                f"{path} is damaged ({name} is {content[name]!r}, which `dignn explain` never notes); run it again in "
+                "a new folder"
+            )
+
+
+def _are_columns(noted: Any) -> bool:
+    """Whether it is what ``FewerColumns.about`` notes."""
+    if not isinstance(noted, dict):
+        return noted is None
+    return noted.keys() == {"chosen", "by", "words_only"} and isinstance(noted["chosen"], dict)
 
 
 def restored(kind: type[Settings], values: dict[str, Any]) -> Settings:
@@ -105,9 +130,14 @@ def subject_of(
     Args:
         run: what it notes.
         progress: shows training, where the model is not in the cache.
-        data, model: where a user's files are now, if not where they were.
-        trust: as for ``dignn explain``; what was trusted then is not remembered.
+        data: where a user's data file is now, if not where it was.
+        model: the function that makes a user's model.
+        trust: as for ``dignn explain``, and whether the function that the folder names may be called where ``model`` is
+            None; what was trusted then is not remembered.
         download: whether a data set may be fetched.
+
+    Raises:
+        DignnError: it is not said which code may be run, or something is not where it was.
     """
     content = run.content
     if "own" not in content:
@@ -118,6 +148,11 @@ def subject_of(
         fewer = fewer_columns(content.get("columns"))
         return of_dataset(content["dataset"], run.seed, content["form"], fewer, progress, download=download)
     path, own = _own(run)
+    if model is None and own.model is not None and not trust:
+        raise DignnError(
+            f"To rebuild the model of {run.folder}, the code {own.model} that its config.json names would be run; if "
+            f"you want that, add --model {own.model}"
+        )
     path, own = data or path, replace(own, model=model or own.model, trust=trust)
     if not path.is_file():
         raise DignnError(f"The data file {path} of {run.folder} is not here; say where it is by --data FILE")
