@@ -35,6 +35,9 @@ def contains(
             have no direction.
         induced: whether the nodes found must have no further edges among them (node-induced subgraph isomorphism, as
             in the paper), or may have (monomorphism).
+
+    Raises:
+        DignnError: if a motif is too hard to find in a graph, which only large ones are.
     """
     result = np.zeros((len(graphs), len(motifs)), dtype=bool)
     patterns, which_pattern = _distinct([_arrays(motif, typed) for motif in motifs])
@@ -150,7 +153,7 @@ class _Language:
         enough = (fits.sum(1)[:, None, :] >= self._needs).all(2)  # (G, plans)
         domains = _sets(fits.transpose(0, 2, 1)).tolist()  # (G, S)
         tables = _sets(accepts.transpose(1, 0, 2, 3)).tolist()  # (G, pairs, N)
-        joined = (relation > 0) | (relation > 0).transpose(0, 2, 1)
+        joined = ((relation > 0) | (relation > 0).transpose(0, 2, 1)) & ~np.eye(types.shape[1], dtype=bool)
         neighbours = _sets(joined).tolist() if self._induced else [None] * len(graphs)
         found = np.zeros(enough.shape, dtype=bool)
         for number, place in zip(*enough.nonzero(), strict=True):

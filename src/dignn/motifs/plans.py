@@ -3,6 +3,8 @@
 A few nodes that touch every edge, the core, are placed first. Whatever is left has edges to the core alone, so that
 once the core has its place, nodes with the same type and the same edges to the core are interchangeable: such a group
 only needs enough candidates. This keeps stars and other motifs full of twins from being tried in every order.
+
+Nothing is recursive, so that large motifs do not exhaust the stack.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from dignn.motifs.groups import Steps, counted, independent
 
 
 @dataclass(frozen=True)
@@ -57,15 +61,18 @@ def make_plan(signature: np.ndarray, pair: np.ndarray, joined: np.ndarray) -> Pl
 
 def _core(signature: np.ndarray, joined: np.ndarray) -> list[int]:
     """Nodes that touch every edge, each beside an earlier one where possible: the one with most new edges first."""
-    left = joined.copy()
-    beside = np.zeros(len(joined), dtype=bool)
+    open_ends = joined.sum(1)  # of each node, the edges that nothing in the core touches
+    inside = np.zeros(len(joined), dtype=bool)
+    beside = inside.copy()
     core: list[int] = []
-    while left.any():
-        new = left.sum(1)
-        options = np.flatnonzero(beside & (new > 0)) if (beside & (new > 0)).any() else np.flatnonzero(new)
-        node = int(min(options, key=lambda option: (-new[option], signature[option])))
+    while open_ends.any():
+        near = beside & (open_ends > 0)
+        options = np.flatnonzero(near if near.any() else open_ends)
+        options = options[open_ends[options] == open_ends[options].max()]
+        node = int(options[signature[options].argmin()])
         core.append(node)
-        left[node] = left[:, node] = False
+        inside[node] = True
+        open_ends = np.where(inside, 0, open_ends - joined[node])
         beside |= joined[node]
     return core
 
@@ -76,96 +83,51 @@ def fill(plan: Plan, domains: Sequence[int], tables: Sequence[Sequence[int]], jo
     Args:
         domains: per slot, the nodes that come into question.
         tables: [pair][v] the nodes, without v, that may stand to node v as the pair of relations says.
-        joined: [v] neighbours of v, where nodes of the tail must not be adjacent (induced); None where they may.
+        joined: [v] neighbours of v, without v, where nodes of the tail must not be adjacent (induced); None where they
+            may.
+
+    Raises:
+        DignnError: if that takes too many steps.
     """
-    return _place(plan, list(range(plan.core)), list(domains), tables, joined)
+    steps, tail = Steps(sum(plan.needs)), range(plan.core, len(plan.needs))
+    needs = plan.needs
 
+    def finished(here: Sequence[int]) -> bool:
+        groups = tuple((here[slot], needs[slot]) for slot in tail)
+        return counted(groups, steps) if joined is None else independent(groups, joined, steps)
 
-def _place(
-    plan: Plan, left: list[int], domains: list[int], tables: Sequence[Sequence[int]], joined: Sequence[int] | None
-) -> bool:
-    """Fills the core slots that are left, the one with the fewest candidates first, and then the tail."""
-    if not left:
-        tail = [(domains[slot], plan.needs[slot]) for slot in range(plan.core, len(plan.needs))]
-        return _counted(tail) if joined is None else _independent(tail, joined)
-    slot = left[0]
-    if len(left) > 1:
-        slot = min(left, key=lambda one: domains[one].bit_count())
-    rest = [other for other in left if other != slot]
-    open_slots = [*rest, *range(plan.core, len(plan.needs))]
-    pairs, needs, candidates = plan.pairs[slot], plan.needs, domains[slot]
-    while candidates:
-        lowest = candidates & -candidates
-        candidates ^= lowest
-        node = lowest.bit_length() - 1
-        narrowed = domains.copy()
-        for other in open_slots:
-            there = narrowed[other] & tables[pairs[other]][node]
-            if there.bit_count() < needs[other]:
-                break
-            narrowed[other] = there
-        else:
-            if _place(plan, rest, narrowed, tables, joined):
-                return True
+    if not plan.core:
+        return finished(domains)
+    # candidates not yet tried for a slot, the slot, the core slots that come after it, and the domains before it
+    first = _smallest(list(range(plan.core)), domains)
+    stack = [(domains[first], first, [slot for slot in range(plan.core) if slot != first], list(domains))]
+    while stack:
+        candidates, slot, rest, here = stack.pop()
+        pairs, open_slots = plan.pairs[slot], [*rest, *tail]
+        tried = 0
+        while candidates:
+            lowest = candidates & -candidates
+            candidates ^= lowest
+            node = lowest.bit_length() - 1
+            tried += 1
+            narrowed = here.copy()
+            for other in open_slots:
+                there = narrowed[other] & tables[pairs[other]][node]
+                if there.bit_count() < needs[other]:
+                    break
+                narrowed[other] = there
+            else:
+                if rest:
+                    stack.append((candidates, slot, rest, here))
+                    after = _smallest(rest, narrowed)
+                    stack.append((narrowed[after], after, [other for other in rest if other != after], narrowed))
+                    break
+                if finished(narrowed):
+                    return True
+        steps.take(tried)
     return False
 
 
-def _independent(groups: list[tuple[int, int]], joined: Sequence[int]) -> bool:
-    """Whether each group (candidates, number) can have its number of candidates, no two of all chosen adjacent.
-
-    Groups differ in type or in edges to the core, and so have no candidate in common.
-    """
-    union, busy = 0, 0
-    for candidates, _ in groups:
-        union |= candidates
-    rest = union
-    while rest:  # candidates adjacent to other candidates; the others can be taken in any case
-        lowest = rest & -rest
-        rest ^= lowest
-        if joined[lowest.bit_length() - 1] & union & ~lowest:
-            busy |= lowest
-    if not busy:
-        return all(candidates.bit_count() >= need for candidates, need in groups)
-    contested = [
-        (candidates & busy, need - (candidates & ~busy).bit_count())
-        for candidates, need in groups
-        if need > (candidates & ~busy).bit_count()
-    ]
-    return _choose(contested, joined)
-
-
-def _choose(groups: list[tuple[int, int]], joined: Sequence[int]) -> bool:
-    """Takes or leaves one candidate after the other."""
-    if any(candidates.bit_count() < need for candidates, need in groups):
-        return False
-    if not groups:
-        return True
-    (candidates, need), others = groups[0], groups[1:]
-    lowest = candidates & -candidates
-    around = ~(joined[lowest.bit_length() - 1] | lowest)
-    taken = [(some & around, number) for some, number in others]
-    if _choose([(candidates & around, need - 1), *taken] if need > 1 else taken, joined):
-        return True
-    return _choose([(candidates ^ lowest, need), *others], joined)
-
-
-def _counted(groups: list[tuple[int, int]]) -> bool:
-    """Whether each group can have its number of candidates, no candidate chosen twice (augmenting paths)."""
-    wanted = [candidates for candidates, need in groups for _ in range(need)]
-    owner: dict[int, int] = {}
-
-    def place(number: int, seen: int) -> int | None:
-        """Finds a candidate for one; returns None, or otherwise the candidates looked at in vain."""
-        while free := wanted[number] & ~seen:
-            lowest = free & -free
-            seen |= lowest
-            if lowest in owner:
-                after = place(owner[lowest], seen)
-                if after is not None:
-                    seen = after
-                    continue
-            owner[lowest] = number
-            return None
-        return seen
-
-    return all(place(number, 0) is None for number in range(len(wanted)))
+def _smallest(slots: list[int], domains: Sequence[int]) -> int:
+    """The slot with the fewest candidates."""
+    return slots[0] if len(slots) == 1 else min(slots, key=lambda slot: domains[slot].bit_count())
