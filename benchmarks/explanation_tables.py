@@ -97,6 +97,7 @@ LINES = (
     Line("PF", ("paper", "pf"), paper=lambda name: PAPER_PF.get(paper_set(name))),
     Line("PF inside the real range", ("sound", "pf_in_distribution")),
     Line("GF", ("paper", "gf"), paper=lambda name: PAPER_GF.get(paper_set(name))),
+    Line("GF, each kind once", ("details", "different_motifs", "gf")),
     Line("typed GF", ("sound", "typed_gf"), paper=lambda name: PUBLISHED_TYPED_GF.get(name)),
     Line("contrast, lowest class", ("sound", "contrast")),
     Line("coverage by 10", ("sound", "coverage")),

@@ -2,8 +2,8 @@
 
 A graph speaks clearly for a class where many of its rows happen to do so at once, and independent draws of whole graphs
 seldom give that. So the rows of a few nodes are drawn anew by the same generators, again and again, and kept where the
-model's log-odds of the class rise. Every row stays a plain draw given the class around its node; only the combination
-is chosen, and never beyond what the model says about real members of the class.
+model's log-odds of the class rise, though never beyond what the model says about real members of the class. Rows are
+drawn as ever and then chosen, so they lean towards what the model likes.
 """
 
 from __future__ import annotations
