@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from networkx.algorithms.isomorphism import DiGraphMatcher, GraphMatcher, categorical_edge_match, categorical_node_match
 
+from dignn.errors import DignnError
+from dignn.motifs import groups as groups_module
+from dignn.motifs.groups import Steps, counted, independent
 from dignn.motifs.matching import contains
 from dignn.plain import PlainGraph, plain_graphs
 from dignn.schema import Relation
@@ -184,6 +188,97 @@ def test_twins_and_dense_graphs_are_decided_at_once() -> None:
         assert contains([graph], [motif], typed=True)[0, 0] == induced
         assert contains([graph], [motif], typed=True, induced=False)[0, 0] == mono
     assert time.perf_counter() - begin < 2
+
+
+def wheel(rim: int, kinds: tuple[int, ...] = (0,)) -> PlainGraph:
+    """A hub of type 0 joined to every node of a ring, whose nodes are in any order."""
+    order = (np.random.default_rng(rim).permutation(rim) + 1).tolist()
+    types = np.zeros(rim + 1, int)
+    types[order] = [kinds[i % len(kinds)] for i in range(rim)]
+    ring = [(order[i], order[i - 1]) for i in range(rim)]
+    return PlainGraph.from_edges(rim + 1, ring + [(0, i) for i in order], types.tolist())
+
+
+@pytest.mark.parametrize("rim", [26, 27, 60, 61])
+def test_half_of_a_rim_is_not_adjacent_and_no_more(rim: int) -> None:
+    stars = [star(rim // 2), star(rim // 2 + 1), star(rim), star(rim + 1)]
+    begin = time.process_time()
+    assert contains([wheel(rim)], stars, typed=False)[0].tolist() == [True, False, False, False]
+    assert contains([wheel(rim)], stars, typed=False, induced=False)[0].tolist() == [True, True, True, False]
+    assert time.process_time() - begin < 1  # milliseconds
+
+
+def test_rings_that_are_apart_are_not_tried_in_every_way() -> None:
+    """Ten rings of five nodes around a hub: two of each can be taken, three cliques are needed to cover each."""
+    rings = [(5 * r + i + 1, 5 * r + (i + 1) % 5 + 1) for r in range(10) for i in range(5)]
+    graph = PlainGraph.from_edges(51, rings + [(0, i) for i in range(1, 51)])
+    begin = time.process_time()
+    assert contains([graph], [star(20), star(21)], typed=False)[0].tolist() == [True, False]
+    assert time.process_time() - begin < 1
+
+
+def test_a_rim_of_two_types() -> None:
+    """Of a rim of types 1, 2, 1, 2, ... a change from one to the other costs a node, on both sides of a run."""
+
+    def leaves(ones: int, twos: int) -> PlainGraph:
+        return PlainGraph.from_edges(
+            ones + twos + 1, [(0, i + 1) for i in range(ones + twos)], [0] + [1] * ones + [2] * twos
+        )
+
+    cases = [(12, 0, True), (13, 0, False), (6, 6, False), (6, 5, True), (11, 1, False), (10, 1, True)]
+    found = contains([wheel(24, (1, 2))], [leaves(ones, twos) for ones, twos, _ in cases], typed=True)
+    assert found[0].tolist() == [expected for _, _, expected in cases]
+
+
+def test_large_motifs_do_not_exhaust_the_stack() -> None:
+    for induced in (True, False):
+        assert contains([wheel(1200)], [star(595)], typed=False, induced=induced)[0, 0]
+        assert contains([path(700)], [path(690)], typed=False, induced=induced)[0, 0]
+    sets = tuple(((1 << i) | (2 << i), 1) for i in range(1500))  # each fits in two places, one of them the next one's
+    assert counted((*sets, (1, 1)), Steps(1501))
+    assert not counted((*sets, (1, 2)), Steps(1502))
+
+
+def test_a_search_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups_module, "MOST_STEPS", 2000)
+    with pytest.raises(DignnError, match="A motif of 31 nodes is too hard .* use smaller motifs or graphs"):
+        contains([wheel(60, (1, 2))], [star(30, (1, 2))], typed=True)
+    rng = np.random.default_rng(0)
+    dense = np.triu(rng.random((30, 30)) < 0.5, 1).astype(int)
+    with pytest.raises(DignnError, match="A motif of 12 nodes is too hard"):
+        contains([PlainGraph.from_relation(dense + dense.T, np.zeros(30, int))], [path(12)], typed=False)
+
+
+@given(data=st.data())
+@settings(PROPERTY, max_examples=150)
+def test_groups_against_every_choice(data: st.DataObject) -> None:
+    """Small groups: the same answer as trying every choice of candidates, adjacent or not."""
+    size = data.draw(st.integers(1, 9))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    upper = np.triu(rng.random((size, size)) < data.draw(st.sampled_from([0.1, 0.25, 0.5])), 1)
+    adjacency = upper | upper.T
+    joined = [bits(row) for row in adjacency]
+    number = data.draw(st.integers(1, 3))
+    needs = rng.integers(1, 4, number).tolist()
+    apart = rng.integers(0, number, size)  # groups without a common candidate
+    shared = rng.random((number, size)) < 0.5  # groups that may have some
+    disjoint = tuple((bits(apart == g), need) for g, need in enumerate(needs))
+    overlapping = tuple((bits(shared[g]), need) for g, need in enumerate(needs))
+    members = [np.flatnonzero(apart == g).tolist() for g in range(number)]
+    assert independent(disjoint, joined, Steps(0)) == any(
+        not adjacency[np.ix_(nodes, nodes)].any()
+        for choice in product(*(combinations(some, need) for some, need in zip(members, needs, strict=True)))
+        for nodes in [[v for part in choice for v in part]]
+    )
+    places = [np.flatnonzero(shared[g]).tolist() for g in range(number)]
+    assert counted(overlapping, Steps(0)) == any(
+        len({v for part in choice for v in part}) == sum(needs)
+        for choice in product(*(combinations(some, need) for some, need in zip(places, needs, strict=True)))
+    )
+
+
+def bits(member: np.ndarray) -> int:
+    return sum(1 << int(v) for v in np.flatnonzero(member))
 
 
 def test_many_pairs_in_little_time() -> None:

@@ -16,6 +16,9 @@ import numpy as np
 
 from dignn.motifs.groups import Steps, counted, independent
 
+# Steps that it takes to try a node for a slot of the core; looking at a candidate for a group is one.
+_PLACING = 5
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -124,7 +127,7 @@ def fill(plan: Plan, domains: Sequence[int], tables: Sequence[Sequence[int]], jo
                     break
                 if finished(narrowed):
                     return True
-        steps.take(tried)
+        steps.take(_PLACING * tried)
     return False
 
 
