@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from dignn.runtime.beside import Beside
+from dignn.runtime.beside import Beside, GivenUpError, check_wanted
 from dignn.runtime.processes import map_processes
+from dignn.runtime.run import Run
 
 
 def test_both_are_done_and_the_result_is_that_of_the_work() -> None:
@@ -46,7 +51,90 @@ def _interrupted(other: Beside[list[None]]) -> None:
 
 
 def test_apart_leaves_nothing_to_this_process() -> None:
-    import os
-
     (other,) = map_processes(os.getpid, [()], apart=True)
     assert other != os.getpid()
+
+
+# -- interrupted --------------------------------------------------------------------------------------
+
+
+def _sleeping(folder: Path) -> Callable[[], list[None]]:
+    """Work of two processes that note their numbers and sleep."""
+
+    def sleep() -> None:
+        (folder / str(os.getpid())).touch()
+        time.sleep(60)
+
+    return lambda: map_processes(sleep, [(), ()], apart=True)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _alive(number: int) -> bool:
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_processes_end_when_waiting_for_the_result_is_interrupted(tmp_path: Path) -> None:
+    """By a signal in the main thread, as Ctrl-C and SIGTERM interrupt a command."""
+    other = Beside(_sleeping(tmp_path))
+
+    def interrupt_soon() -> None:
+        end = time.monotonic() + 20
+        while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < end:
+            time.sleep(0.05)
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+
+    before = signal.signal(signal.SIGALRM, _interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt), other:  # noqa: PT012 (only the signal interrupts)
+            interrupt_soon()
+            other.result()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    numbers = [int(path.name) for path in tmp_path.iterdir()]
+    assert len(numbers) == 2
+    end = time.monotonic() + 3
+    while any(map(_alive, numbers)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(map(_alive, numbers))
+    assert other._done.is_set()
+
+
+def test_work_that_is_given_up_before_its_processes_start_does_not_go_on(tmp_path: Path) -> None:
+    work = _sleeping(tmp_path)
+    other = Beside(lambda: (time.sleep(0.5), work()))
+    with pytest.raises(KeyboardInterrupt), other:
+        raise KeyboardInterrupt
+    assert other._done.wait(5)
+    assert not any(_alive(int(path.name)) for path in tmp_path.iterdir())
+
+
+def test_work_that_is_given_up_keeps_nothing(tmp_path: Path) -> None:
+    run, begun = Run(tmp_path / "run"), threading.Event()
+    run.identify({"seed": 0})
+    run.claim()
+
+    def make() -> str:
+        begun.set()
+        while not other._thread.given_up.is_set():
+            time.sleep(0.01)
+        return "made"
+
+    other = Beside(lambda: run.artifact("a.txt", make, lambda made, path: path.write_text(made), Path.read_text))
+    with pytest.raises(KeyboardInterrupt), other:  # noqa: PT012 (the work must have begun)
+        begun.wait(5)
+        raise KeyboardInterrupt
+    assert other._done.wait(5)
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {"config.json"}
+    with pytest.raises(GivenUpError):
+        other.result()
+    check_wanted()  # only the work is given up; this thread may go on
+    assert run.artifact("a.txt", lambda: "now", lambda made, path: path.write_text(made), Path.read_text) == "now"
+    assert (tmp_path / "run" / "a.txt").read_text() == "now"

@@ -103,8 +103,15 @@ def test_numbers_that_json_does_not_have_are_not_written(tmp_path: Path) -> None
 @pytest.mark.parametrize("content", [b"", b'{"a": 1', b"\xff\xfe", b"[1, 2] 3", b"[]", b"null"])
 def test_damaged_json_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.json").write_bytes(content)
-    with pytest.raises(RunFolderError, match=r"a\.json is damaged .*; delete its folder and run again"):
+    with pytest.raises(RunFolderError, match=r"a\.json is damaged .*; delete the file and run again$"):
         read_json(tmp_path / "a.json")
+
+
+def test_a_folder_whose_own_file_is_damaged_goes_as_a_whole(tmp_path: Path) -> None:
+    for name, what in (("config.json", "its folder"), ("timings.json", "the file"), ("generation.json", "the file")):
+        (tmp_path / name).write_text("{}")
+        with pytest.raises(RunFolderError, match=rf"{name} is damaged .*; delete {what} and run again$"):
+            read_json(tmp_path / name, "a")
 
 
 # -- tensors ------------------------------------------------------------------------------------------

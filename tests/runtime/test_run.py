@@ -10,7 +10,7 @@ import pytest
 
 from dignn.errors import RunFolderError
 from dignn.runtime.files import read_json, write_json
-from dignn.runtime.run import STAGES, Run
+from dignn.runtime.run import STAGES, WALL, Run
 
 
 def artifact(run: Run, name: str, made: list[str], *, anew: bool = False) -> dict:
@@ -144,11 +144,17 @@ def test_a_damaged_config_is_named(tmp_path: Path, content: str) -> None:
         started(tmp_path)
 
 
-def test_damaged_timings_are_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", ["{", '{"WALL": 1}', "long", "NaN"])
+def test_damaged_timings_are_named_and_can_be_deleted(tmp_path: Path, content: str) -> None:
     started(tmp_path)
-    (tmp_path / "timings.json").write_text('{"WALL": 1}')
-    with pytest.raises(RunFolderError, match=r"timings.json is damaged"):
+    if content in ("long", "NaN"):
+        value = "long" if content == "long" else float("nan")
+        content = json.dumps(dict.fromkeys([*STAGES, WALL], value))
+    (tmp_path / "timings.json").write_text(content)
+    with pytest.raises(RunFolderError, match=r"timings.json is damaged .*; delete the file and run again$"):
         started(tmp_path)
+    (tmp_path / "timings.json").unlink()
+    started(tmp_path)
 
 
 def test_without_a_folder_everything_is_made_and_nothing_kept() -> None:
