@@ -12,7 +12,7 @@ from torch import Tensor
 from dignn.batch import GraphBatch
 from dignn.errors import DignnError
 from dignn.gnn.adapter import GNNAdapter
-from dignn.refinement import refine
+from dignn.refinement import promising, refine
 from dignn.runtime.seeds import Seed
 from dignn.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
 from strategies import batch_of, plain_schema
@@ -271,6 +271,28 @@ def test_in_graph_classification_the_graph_counts() -> None:
 
     assert bool((own(after) >= own(graphs) - 1e-5).all())
     assert told["reached"] == int((own(after) >= 4).sum()) > int((own(graphs) >= 4).sum())
+
+
+def test_no_graphs_need_no_refinement() -> None:
+    after, told = refined(GRAPHS[torch.empty(0, dtype=torch.long)], WANTED[:0], redraw=None)
+    assert len(after) == 0
+    assert told == {"graphs": 0, "rounds": 8, "tried": 0, "accepted": 0, "reached": 0, "classes": {}}
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 8])
+def test_each_class_gets_its_share_of_the_promising_and_at_least_one(number: int) -> None:
+    index, wanted = promising(GRAPHS, ADAPTER.score(GRAPHS), FOREVER, number)
+    assert torch.bincount(wanted, minlength=2).tolist() == [max(1, number // 2)] * 2
+    assert len(index.unique()) == len(index)
+    first = log_odds(GRAPHS).argsort(descending=True)[: max(1, number // 2)]
+    assert index[wanted == 0].tolist() == first.tolist()
+
+
+def test_nothing_is_promising_where_classes_have_enough_or_no_graphs() -> None:
+    scores = ADAPTER.score(GRAPHS)
+    assert [len(part) for part in promising(GRAPHS, scores, -FOREVER, 8)] == [0, 0]
+    small = GRAPHS[GRAPHS.sizes == 3]  # they only have an author of class 0
+    assert promising(small, ADAPTER.score(small), FOREVER, 1)[1].tolist() == [0]
 
 
 # -- the account, the seed, and mistakes --------------------------------------------------------------
