@@ -270,7 +270,10 @@ def test_wrong_number_of_classes_is_named(planted: Dataset, graphs: GraphBatch) 
         (lambda data: "yes", r"returns str"),
         (lambda data: data["author"].x[:, :4] * float("nan"), r"NaN"),
         (lambda data: torch.rand(data["author"].num_nodes, 4).add(5), r"differently each time"),
-        (lambda data: torch.full((data["author"].num_nodes, 4), 0.25), r"return_type='probs'"),
+        (
+            lambda data: torch.full((data["author"].num_nodes, 4), 0.25),
+            r"return_type='probs' \(on the command line --return-type probs\)",
+        ),
     ],
 )
 def test_what_a_model_may_not_return(planted: Dataset, graphs: GraphBatch, score: object, message: str) -> None:
