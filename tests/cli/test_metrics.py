@@ -281,6 +281,23 @@ def test_nothing_to_compare_with(command: Command, graphs: list[Any]) -> None:
     assert "none.json holds no graph with nodes" in command.refused(good, good, "--motifs", none)
 
 
+def test_a_table_that_is_none_is_named_without_advice_to_unpickle_it(command: Command) -> None:
+    good, other = command.table("good.npz", x=np.eye(3)), command.graphs("other.json", [PATH])
+    message = command.refused("--features", good, other)
+    assert "other.json is no .npz file; write it with numpy.savez" in message
+    assert "pickle" not in message
+
+
+@pytest.mark.filterwarnings("error")
+def test_values_out_of_range_are_named_and_none_inside_gives_a_warning(command: Command) -> None:
+    rng = np.random.default_rng(0)
+    good, large = (command.table(f"{name}.npz", x=rng.random((30, 2)) * 9e29) for name in ("good", "large"))
+    found = command("--features", good, large)["sound"]["features"]
+    assert 0 <= found["column_error"] <= 1
+    beyond = command.table("beyond.npz", x=np.full((30, 2), 1e300))
+    assert "beyond.npz: x holds values beyond 1e+30" in command.refused("--features", good, beyond)
+
+
 def test_tables_of_different_widths_are_named(command: Command) -> None:
     files = command.table("real.npz", x=np.eye(3)), command.table("made.npz", x=np.ones((2, 4)))
     message = command.refused("--features", *files)
