@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -181,3 +182,17 @@ def test_help_has_an_example(command: list[str], capsys: pytest.CaptureFixture[s
 def test_help_does_not_wait_for_torch() -> None:
     code = "import sys, dignn.cli as cli\ntry: cli.main(['--help'])\nfinally: assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("command", [["explain", "--help"], ["datasets"]])
+def test_whoever_reads_the_output_may_stop_reading(command: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)  # nobody reads from the beginning, so that no buffer can hide it
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-m", "dignn", *command], stdout=writing, stderr=subprocess.PIPE, check=False, timeout=60
+        )
+    finally:
+        os.close(writing)
+    assert ended.stderr == b""
+    assert ended.returncode in (1, 141)

@@ -18,6 +18,8 @@ from dignn.cli.rebuild import fewer_columns, restored
 from dignn.config import PRESETS, Config
 from dignn.errors import DignnError
 
+# What makes the model is code, so it is named each time.
+MODEL = ("--model", "gnn.py:load")
 MADE = ("metrics.json", "explanations.json", "explanations.safetensors", "candidates.safetensors", "config.json")
 
 
@@ -50,7 +52,7 @@ def test_a_finished_run_is_measured_again_with_the_same_result(
     (finished / "metrics.json").write_text(json.dumps(content))
     (finished / "report.html").unlink()
     capsys.readouterr()
-    assert run("evaluate", finished) == 0
+    assert run("evaluate", finished, *MODEL) == 0
     assert _bytes(finished) == before
     assert (finished / "report.html").exists()
     assert "Best explanation per class" in capsys.readouterr().out
@@ -58,7 +60,7 @@ def test_a_finished_run_is_measured_again_with_the_same_result(
 
 def test_json_is_printed_alone(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
-    assert run("evaluate", finished, "--json") == 0
+    assert run("evaluate", finished, *MODEL, "--json") == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out) == json.loads((finished / "metrics.json").read_text())
     assert captured.err == ""
@@ -69,7 +71,7 @@ def test_what_a_stopped_run_lacks_is_made(lost: tuple[str, ...], finished: Path)
     before = _bytes(finished)
     for name in lost:
         (finished / name).unlink()
-    assert run("evaluate", finished, "--quiet") == 0
+    assert run("evaluate", finished, *MODEL, "--quiet") == 0
     assert _bytes(finished) == before
 
 
@@ -79,11 +81,11 @@ def test_nothing_is_lost_when_data_or_model_are_missing(
     before = _bytes(finished)
     (home / "elsewhere").mkdir()
     shutil.move(home / "data.pt", home / "elsewhere" / "data.pt")
-    assert run("evaluate", finished) == 2
+    assert run("evaluate", finished, *MODEL) == 2
     assert "The data file data.pt of" in capsys.readouterr().err
     assert _bytes(finished) == before
     shutil.move(home / "gnn.py", home / "elsewhere" / "gnn.py")
-    assert run("evaluate", finished, "--data", "elsewhere/data.pt") == 2
+    assert run("evaluate", finished, "--data", "elsewhere/data.pt", *MODEL) == 2
     assert "There is no model file gnn.py" in capsys.readouterr().err
     moved = ("--data", "elsewhere/data.pt", "--model", "elsewhere/gnn.py:load", "--quiet")
     assert run("evaluate", finished, *moved) == 0
@@ -102,8 +104,29 @@ def test_the_old_figures_stay_when_measuring_fails(finished: Path, monkeypatch: 
         raise DignnError("no memory left")
 
     monkeypatch.setattr("dignn.explainer.measure", fail)
-    assert run("evaluate", finished, "--quiet") == 2
+    assert run("evaluate", finished, *MODEL, "--quiet") == 2
     assert _bytes(finished) == before
+
+
+def test_no_code_is_run_that_only_the_folder_names(
+    finished: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = _bytes(finished)
+    trap = "from pathlib import Path\nPath('sprung').touch()\nfrom gnn import load\n"
+    (home / "trap.py").write_text(trap)
+    content = json.loads(before["config.json"])
+    content["own"]["model"] = "trap.py:load"
+    (finished / "config.json").write_text(json.dumps(content))
+    capsys.readouterr()
+    assert run("evaluate", finished) == 2
+    shown = capsys.readouterr().err
+    assert "the code trap.py:load that its config.json names would be run" in shown
+    assert "add --model trap.py:load" in shown
+    assert len(shown.strip().splitlines()) == 1
+    assert run("evaluate", finished, *MODEL, "--quiet") == 0  # the code that is named here is run instead
+    assert not (home / "sprung").exists()
+    assert run("evaluate", finished, "--trust", "--quiet") == 0
+    assert (home / "sprung").exists()
 
 
 def test_trust_is_asked_for_again(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,7 +135,7 @@ def test_trust_is_asked_for_again(home: Path, capsys: pytest.CaptureFixture[str]
     torch.save(data, home / "data.pt")
     options = ["--preset", "smoke", "--candidates", 16, "--quiet", "--out", "run"]
     assert run("explain", "data.pt", "--model", "gnn.py:load", "--trust", *options) == 0
-    assert run("evaluate", "run") == 2
+    assert run("evaluate", "run", *MODEL) == 2
     assert "add --trust" in capsys.readouterr().err
     assert run("evaluate", "run", "--trust", "--quiet") == 0
 
@@ -152,6 +175,16 @@ def test_a_folder_that_is_no_run_is_named(home: Path, capsys: pytest.CaptureFixt
         (lambda config: config["config"].update(candidates=0), "settings that this version of dignn does not have"),
         (lambda config: config.update(config=[]), "settings that this version of dignn does not have"),
         (lambda config: config.update(explainer="xgnn"), "is a run of 'xgnn'"),
+        (lambda config: config.update(seed="zero"), "config.json is damaged (seed is 'zero'"),
+        (lambda config: config.update(seed=None), "config.json is damaged (seed is None"),
+        (lambda config: config.update(seed=1.5), "config.json is damaged (seed is 1.5"),
+        (lambda config: config.update(preset="fas"), "config.json is damaged (preset is 'fas'"),
+        (lambda config: config.update(preset=["fast"]), "config.json is damaged (preset is ['fast']"),
+        (lambda config: config.update(dataset=3), "config.json is damaged (dataset is 3"),
+        (lambda config: config.update(form=config.pop("own")), "config.json is damaged (form is {"),
+        (lambda config: (config.pop("own"), config.update(form="weak")), "config.json is damaged (form is 'weak'"),
+        (lambda config: config.update(columns=["author"]), "config.json is damaged (columns is ['author']"),
+        (lambda config: config.update(columns={"by": "x"}), "config.json is damaged (columns is {'by': 'x'}"),
         (lambda config: config.pop("own"), "was made from Python"),
         (lambda config: config["own"].pop("data"), "config.json is damaged"),
         (lambda config: config["own"].update(colour="red"), "config.json is damaged"),
