@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import islice
 
 import igraph
-import networkx as nx
 
 from dignn.batch import GraphBatch
+from dignn.evidence.cycles import chordless_cycles
 from dignn.evidence.grammar import a, count, listed, noun, nouns, number_word
 from dignn.evidence.removal import DIGITS, Effect, Effects
 from dignn.evidence.variants import Kind, Part
 
-# Longer cycles are not shapes that a reader recognises; more of them are not looked at.
-LONGEST_CYCLE, MOST_CYCLES = 8, 500
 # Parts are told where removing them does at least this share of the most that removing any part does.
 SHARE = 0.5
 
@@ -44,16 +41,13 @@ class Cycles:
 
 def cycles_of(graph: GraphBatch, effects: Effects) -> list[Cycles]:
     """Chordless cycles through the classified node (or anywhere in the graph), those that matter most first."""
-    whole = nx.from_numpy_array(graph.undirected[0].numpy())
     edges: dict[frozenset[int], list[Effect]] = {}  # two where a pair is joined both ways by directed relations
     for effect in effects.of(Kind.EDGE):
         edges.setdefault(frozenset(effect.part.nodes), []).append(effect)
     known = {effect.part: effect for effect in effects.effects}
     place = _places(graph, effects)
     groups: dict[tuple[int, tuple[str, ...]], list[tuple[tuple[int, ...], ...]]] = {}
-    for cycle in islice(nx.chordless_cycles(whole, length_bound=LONGEST_CYCLE), MOST_CYCLES):
-        if effects.node is not None and effects.node not in cycle:
-            continue
+    for cycle in chordless_cycles(graph.undirected[0], effects.node):
         pairs = [frozenset(pair) for pair in zip(cycle, [*cycle[1:], cycle[0]], strict=True)]
         weak = [edges[pair] for pair in pairs if pair in edges and effects.node not in pair]
         if weak:

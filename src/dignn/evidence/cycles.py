@@ -1,0 +1,77 @@
+"""Cycles of a graph: those short enough to be recognised, and whether a node lies on any at all."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+# Longer cycles are not shapes that a reader recognises.
+LONGEST_CYCLE = 8
+# When there are more cycles, or more paths that may become some, longer ones are not looked for.
+MOST_CYCLES, MOST_PATHS = 500, 20_000
+
+
+def chordless_cycles(joined: Tensor, node: int | None = None) -> list[tuple[int, ...]]:
+    """Cycles without chords of up to ``LONGEST_CYCLE`` nodes, shortest first; each once, its nodes in order.
+
+    All paths without chords grow together, one node at a time. So of each length all cycles are found or none, and what
+    is found does not depend on the order of nodes.
+
+    Args:
+        joined: (N, N) bool, symmetric.
+        node: only cycles through this node; None for those anywhere.
+    """
+    near = _neighbours(joined)
+    starts = range(len(near)) if node is None else [node]
+    # a path of nodes, and the set of those that must not come next: in it, or beside its inner nodes but the last
+    paths = [((start, v), 1 << start | 1 << v) for start in starts for v in _members(near[start])]
+    found: dict[frozenset[int], tuple[int, ...]] = {}  # a cycle without chords is known by its nodes
+    for _ in range(3, LONGEST_CYCLE + 1):
+        longer = []
+        for path, blocked in paths:
+            last = path[-1]
+            for v in _members(near[last] & ~blocked):
+                grown = (*path, v)
+                if near[path[0]] >> v & 1:
+                    found.setdefault(frozenset(grown), grown)
+                else:
+                    longer.append((grown, blocked | near[last] | 1 << v))
+        if len(found) > MOST_CYCLES or len(longer) > MOST_PATHS:
+            break
+        paths = longer
+    return list(found.values())
+
+
+def on_cycle(joined: Tensor, node: int) -> bool:
+    """Whether a node lies on a cycle, of any length: whether two of its neighbours are joined without it.
+
+    Args:
+        joined: (N, N) bool, symmetric.
+        node: position of the node.
+    """
+    near = _neighbours(joined)
+    rest = near[node]
+    while rest:
+        first = rest & -rest
+        reached, fresh = 1 << node | first, first
+        while fresh:
+            lowest = fresh & -fresh
+            fresh = (fresh ^ lowest) | near[lowest.bit_length() - 1] & ~reached
+            reached |= fresh
+        if reached & rest & ~first:
+            return True
+        rest &= ~first
+    return False
+
+
+def _neighbours(joined: Tensor) -> list[int]:
+    """Of each node the set of its neighbours, as an integer, bit v for node v."""
+    return [sum(1 << v for v in row.nonzero()[:, 0].tolist() if v != u) for u, row in enumerate(joined)]
+
+
+def _members(nodes: int) -> list[int]:
+    found = []
+    while nodes:
+        lowest = nodes & -nodes
+        nodes ^= lowest
+        found.append(lowest.bit_length() - 1)
+    return found
