@@ -254,6 +254,25 @@ def test_averages_of_every_kind() -> None:
     assert average_rows(codes)["node"].tolist() == [2, 1]
 
 
+def test_a_code_of_zero_is_a_value_like_any_other() -> None:
+    """Codes 0 and 2 where 1 is usual are removed, the usual code is not: nothing would change."""
+    spec = FeatureSpec(FeatureKind.CATEGORICAL, 3, levels=(3, 3, 3))
+    schema = replace(
+        plain_schema(), features=(spec,), classes=("x", "y"), target="node", layout=Layout.HOMOGENEOUS, relations=()
+    )
+    graph = replace(
+        batch_of(schema, [0], {}), tables={"node": torch.tensor([[0.0, 1, 2]])}, row=torch.zeros(1, 1).long()
+    )
+
+    def absent(x: Tensor, edge_index: Tensor) -> Tensor:
+        score = 2 * (x[:, 0] == 0).float() + (x[:, 2] == 2).float()
+        return torch.stack([torch.zeros_like(score), score], dim=1)
+
+    found = removal_effects(GNNAdapter(absent, schema), graph, 0, 1, {"node": torch.ones(3)})
+    drops = {effect.part.columns: effect.drop for effect in found.of(Kind.COLUMN)}
+    assert drops == pytest.approx({(0,): 2.0, (2,): 1.0})
+
+
 def test_columns_are_limited_and_near_ones_come_first() -> None:
     wide = FeatureSpec(FeatureKind.BINARY, 100)
     schema = replace(plain_schema(), features=(wide,), classes=("x", "y"), target="node", layout=Layout.HETERO)

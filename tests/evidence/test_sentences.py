@@ -150,6 +150,35 @@ def test_a_single_node_without_features() -> None:
     assert text_of(model, graph, 0, 1) == "The model takes a node for “y” (95.2 %) here."
 
 
+@pytest.mark.parametrize(
+    ("words", "start"), [(59, "No single part"), (61, "Of the parts that could be tried no single one")]
+)
+def test_no_single_part_is_said_only_of_what_was_tried(words: int, start: str) -> None:
+    """Each word counts a little, so that no single one decides; of many words not all are removed."""
+    schema = Schema(("node",), (), (FeatureSpec(FeatureKind.BINARY, 80),), ("x", "y"), "node", Layout.HOMOGENEOUS)
+    row = (torch.arange(80) < words).float()[None]
+    graph = replace(batch_of(schema, [0], {}), tables={"node": row}, row=torch.zeros(1, 1).long())
+
+    def add(x: Tensor, edge_index: Tensor) -> Tensor:
+        return torch.stack([torch.zeros(len(x)), 0.05 * x.sum(1)], dim=1)
+
+    model = GNNAdapter(add, schema)
+    averages = {"node": row[0]}  # the row as a whole is an average one
+    effects = removal_effects(model, graph, 0, 1, averages)
+    text = sentences(graph, effects, *strongest_columns(effects, graph))
+    assert f" {start} decides: without any one of them the probability stays at 9" in text
+
+
+def test_no_single_part_is_said_only_of_what_was_answered() -> None:
+    def fussy(x: Tensor, edge_index: Tensor) -> Tensor:
+        if len(x) % 3:
+            raise RuntimeError("no answer without a node")
+        return torch.tensor([[0.0, 3.0]]).repeat(len(x), 1)
+
+    graph = batch_of(NODES, [0] * 3, {(0, 1): 1, (1, 2): 1})
+    assert "Of the parts that could be tried no single one decides" in text_of(GNNAdapter(fussy, NODES), graph, 0, 1)
+
+
 def test_values_rather_than_words() -> None:
     spec = FeatureSpec(FeatureKind.CONTINUOUS, 2, names=("age", "income"))
     schema = Schema(("people",), (), (spec,), ("x", "y"), "people", Layout.HOMOGENEOUS)
@@ -218,6 +247,26 @@ def test_no_cycle() -> None:
         "No single part decides: without any one of them the probability stays at 88 % or more, "
         "but without all other nodes it falls to 50 %."
     )
+
+
+@pytest.mark.parametrize("length", [3, 8, 9, 10, 20])
+def test_a_node_of_a_ring_is_never_said_to_lie_on_no_cycle(length: int) -> None:
+    """Whatever hangs on the ring: here a thicket with hundreds of other cycles, which do not crowd out its own."""
+    ring = {(i, (i + 1) % length): 1 for i in range(length)}
+    many = [(length + i, length + 6 + j) for i in range(6) for j in range(6)]
+    graph = batch_of(NODES, [0] * (length + 12), ring | dict.fromkeys(many, 1) | {(1, length): 1})
+
+    def degree(x: Tensor, edge_index: Tensor) -> Tensor:
+        score = torch.bincount(edge_index[0], minlength=len(x)).float()
+        return torch.stack([score, torch.zeros_like(score)], dim=1)
+
+    model = GNNAdapter(degree, NODES)
+    text = text_of(model, graph, 0, 0)
+    assert "has two neighbours" in text
+    assert "no cycle" not in text
+    order = torch.randperm(length + 12, generator=Seed(length).torch())
+    place = int((order == 0).nonzero())
+    assert text_of(model, graph.permute(order[None]), place, 0) == text
 
 
 ATOMS = Schema(

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 from dignn.batch import GraphBatch
 from dignn.evidence.clauses import MATTERS, Clause, column_names, feature_clauses, node_type
+from dignn.evidence.cycles import on_cycle
 from dignn.evidence.grammar import a, at_least, count, listed, noun, number_word, percent, quoted
 from dignn.evidence.removal import DIGITS, ColumnEffect, Effect, Effects
 from dignn.evidence.shape import SHARE, Cycles, cycle_text, cycles_of, degree_text, shape_name, strongest_star
-from dignn.evidence.variants import Kind, steps_from
+from dignn.evidence.variants import Kind, at_limit, steps_from
 
 # Probability that removing a part must cost for it to be said to decide.
 DECIDES = 0.1
@@ -78,7 +79,7 @@ def _structure(graph: GraphBatch, effects: Effects, cycles: Sequence[Cycles]) ->
         degree = "" if typed else f" and has {degree_text(graph, node)}"
         return [Clause("it", f"lies on {listed(texts)}{degree}", drop)]
     if not typed and not graph.tables:
-        free = "" if cycles else "lies on no cycle and "
+        free = "" if on_cycle(graph.undirected[0], node) else "lies on no cycle and "
         return [Clause("it", f"{free}has {degree_text(graph, node)}", most)]
     return []
 
@@ -102,7 +103,10 @@ def _without(graph: GraphBatch, effects: Effects, cycles: Sequence[Cycles]) -> l
             if drop >= NEARLY * (strongest.drop or 0.0):
                 return [f"{text[0].upper()}{text[1:]} the probability falls to {percent(p)}."]
         return [f"{_missing(graph, effects, strongest)} the probability falls to {percent(lowest)}."]
-    start = f"No single part decides: without any one of them the probability stays {at_least(lowest)}"
+    open_parts = any(e.drop is None and not e.part.joint and e.part.kind is not Kind.OTHERS for e in effects.effects)
+    limited = open_parts or at_limit([effect.part for effect in effects.of(Kind.COLUMN)])
+    who = "Of the parts that could be tried no single one decides" if limited else "No single part decides"
+    start = f"{who}: without any one of them the probability stays {at_least(lowest)}"
     return [f"{start}, but {decisive[0][1]} it falls to {percent(decisive[0][2])}." if decisive else f"{start}."]
 
 

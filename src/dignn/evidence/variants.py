@@ -7,6 +7,7 @@ frequent) one. A member of an identity type becomes the average of all members: 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -187,9 +188,10 @@ def _neutral(spec: FeatureSpec) -> Tensor:
 def _columns(
     graph: GraphBatch, node: int | None, described: Sequence[int], averages: Mapping[str, Tensor]
 ) -> list[Part]:
-    """Non-zero columns, nodes near the target first, and of each node the columns that an average one has least.
+    """Columns that hold something, nodes near the target first, and of each node those that an average one has least.
 
-    Anonymous continuous columns tell a reader nothing one by one, so they are left out.
+    A column holds something where it is not zero; a category, where it is not the usual one. Anonymous continuous
+    columns tell a reader nothing one by one, so they are left out.
     """
     steps = steps_from(graph, node)
     parts: list[Part] = []
@@ -199,11 +201,19 @@ def _columns(
         spec = graph.schema.spec(_type(graph, v))
         if spec.kind is FeatureKind.CONTINUOUS and spec.names is None:
             continue
-        present = rows[v].nonzero()[:, 0]
-        unusual = (rows[v] - averages.get(_type(graph, v), _neutral(spec))).abs()[present]
-        order = torch.argsort(unusual, descending=True, stable=True)[:COLUMNS_PER_NODE]
+        unusual = (rows[v] - averages.get(_type(graph, v), _neutral(spec))).abs()
+        if spec.kind is FeatureKind.CATEGORICAL:
+            unusual = (unusual > 0).float()  # codes are not far or near; 0 is one like any other
+        present = (unusual if spec.kind is FeatureKind.CATEGORICAL else rows[v]).nonzero()[:, 0]
+        order = torch.argsort(unusual[present], descending=True, stable=True)[:COLUMNS_PER_NODE]
         parts += [Part(Kind.COLUMN, (v,), (int(column),)) for column in present[order]]
     return parts[:COLUMNS_IN_ALL]
+
+
+def at_limit(parts: Sequence[Part]) -> bool:
+    """Whether these single columns are as many as are tried, so that there may be others."""
+    of_node = Counter(part.nodes[0] for part in parts)
+    return len(parts) >= COLUMNS_IN_ALL or max(of_node.values(), default=0) >= COLUMNS_PER_NODE
 
 
 def _edges(graph: GraphBatch) -> list[tuple[int, int]]:
