@@ -23,10 +23,11 @@ def chordless_cycles(joined: Tensor, node: int | None = None) -> list[tuple[int,
     near = _neighbours(joined)
     starts = range(len(near)) if node is None else [node]
     # a path of nodes, and the set of those that must not come next: in it, or beside its inner nodes but the last
+    paths: list[tuple[tuple[int, ...], int]]
     paths = [((start, v), 1 << start | 1 << v) for start in starts for v in _members(near[start])]
     found: dict[frozenset[int], tuple[int, ...]] = {}  # a cycle without chords is known by its nodes
     for _ in range(3, LONGEST_CYCLE + 1):
-        longer = []
+        longer: list[tuple[tuple[int, ...], int]] = []
         for path, blocked in paths:
             last = path[-1]
             for v in _members(near[last] & ~blocked):
