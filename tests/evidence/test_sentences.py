@@ -302,6 +302,15 @@ def test_a_group_of_atoms() -> None:
     )
 
 
+def test_a_graph_that_would_be_surer_without_any_of_its_nodes() -> None:
+    def fewer(x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        score = 8.0 - torch.bincount(batch).float()
+        return torch.stack([torch.zeros_like(score), score], dim=1)
+
+    graph = batch_of(ATOMS, [0, 1, 2], {(0, 1): 2, (1, 2): 3})
+    assert text_of(GNNAdapter(fewer, ATOMS), graph, None, 1).startswith("The model takes a graph for “mutagenic”")
+
+
 def test_a_ring_of_atoms() -> None:
     def rings(x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
         """Edges less nodes: 0 with one ring, -1 without."""

@@ -110,9 +110,9 @@ def strongest_star(graph: GraphBatch, effects: Effects) -> tuple[str, float, fro
     ``an N node joined to two O nodes (double, single)``. Where no neighbour matters as well, all are named.
     """
     drops = {effect.part.nodes[0]: effect.drop or 0.0 for effect in effects.of(Kind.NODE)}
-    if not drops:
+    most = max(drops.values(), default=0.0)
+    if most <= 0:  # the model misses no node
         return None
-    most = max(drops.values())
     joined = graph.undirected[0]
 
     def strong(v: int) -> list[int]:
