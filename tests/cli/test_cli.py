@@ -17,7 +17,11 @@ from dignn.gnn.zoo import DEFAULTS
 from dignn.schema import Schema
 
 
-def test_demo_writes_a_report_and_names_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("preset", ["smoke", pytest.param("fast", marks=pytest.mark.slow)])
+def test_demo_writes_a_report_and_names_it(
+    preset: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dignn.cli.preset_of", lambda _: preset)
     assert run("demo", "--out", str(tmp_path / "demo"), "--quiet") == 0
     shown = capsys.readouterr().out
     for name in ("database self-citer", "database duo", "learning self-citer", "learning duo"):
