@@ -26,7 +26,7 @@ def demo_with(preset: str) -> Callable[..., None]:
     default = PRESETS[preset]
 
     def demo(out: Path = Path("runs/demo"), seed: int = 0, quiet: bool = False) -> None:
-        """Explain a model on the embedded data set `planted`: no download, a report in two minutes.
+        """Explain a model on the embedded data set `planted`: no download, a report in about two minutes.
 
         Example: dignn demo --out runs/demo
 
