@@ -82,11 +82,6 @@ class FeatureBank:
         self._means: dict[str, NeighbourMeans] = {}
         self.parts: list[Part] = []
 
-    @property
-    def learns(self) -> bool:
-        """Whether any generator has something to learn; controls only repeat."""
-        return any(FEATURE_GENERATORS[method].learns for method in self._method.values())
-
     # -- learning -------------------------------------------------------------------------------------
 
     def fit(
