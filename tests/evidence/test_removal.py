@@ -69,7 +69,6 @@ def test_a_linear_model_by_hand() -> None:
     assert {effect.part: effect.drop for effect in found.effects} == pytest.approx(DROPS, abs=1e-6)
     for effect in found.effects:
         assert effect.probability == pytest.approx(sigmoid(WHOLE - DROPS[effect.part]), rel=1e-6)
-        assert found.probability_drop(effect) == pytest.approx(found.probability - (effect.probability or 0))
 
 
 def test_the_other_class_gains_what_this_one_loses() -> None:

@@ -64,10 +64,6 @@ class Effects:
         chosen = [e for e in self.effects if e.part.kind in kinds and not e.part.joint and e.drop is not None]
         return sorted(chosen, key=lambda effect: -round(effect.drop or 0.0, DIGITS))
 
-    def probability_drop(self, effect: Effect) -> float | None:
-        """Probability before less probability after."""
-        return None if effect.probability is None else self.probability - effect.probability
-
     def shortened(self, columns: int) -> Effects:
         """With the ``columns`` single columns of the largest effects, either way, and all other parts."""
         single = [effect for effect in self.effects if effect.part.kind is Kind.COLUMN and not effect.part.joint]
