@@ -10,7 +10,8 @@ from matplotlib import pyplot as plt
 from matplotlib.lines import Line2D
 
 from dignn.explanation import Explanation, Explanations
-from dignn.report.drawing import MARKERS, looks
+from dignn.report.figure import MARKERS
+from dignn.report.looks import looks
 from dignn.schema import FeatureKind, Schema
 
 WIDTH, HEIGHT = 3.6, 4.4  # of a graph with its texts, inches

@@ -24,7 +24,9 @@ from dignn.batch import GraphBatch, spread
 from dignn.config import PRESETS
 from dignn.data import DATASETS
 from dignn.explanation import Explanation, Explanations
-from dignn.report.drawing import COLOURS, MARKERS, SHAPES, layout
+from dignn.report.figure import MARKERS
+from dignn.report.layout import layout
+from dignn.report.looks import COLOURS, SHAPES
 from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import single_thread
 from dignn.schema import Schema
@@ -104,7 +106,7 @@ def token_looks(*batches: GraphBatch) -> dict[Token, tuple[str, str]]:
 
 def draw_graph(graph: GraphBatch, ax: Any, looks: dict[Token, tuple[str, str]]) -> None:
     shown = Explanation(0, "", 0, (1.0,), 0.0, graph, None, 0)
-    place = layout(shown)
+    place = layout(shown.graph)
     for u, v, relation in shown.edges():
         style = "-|>" if relation.directed else "-"
         arrow = {"arrowstyle": style, "color": "#8a8a8a", "linewidth": 1.0, "shrinkA": 0, "shrinkB": 0}

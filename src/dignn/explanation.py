@@ -106,7 +106,7 @@ class Explanation:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draws the graph with matplotlib and returns the axes."""
-        from dignn.report.drawing import draw
+        from dignn.report.figure import draw
 
         return draw(self, ax)
 

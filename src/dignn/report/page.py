@@ -9,7 +9,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dignn.explanation import Explanation, Explanations
-from dignn.report.drawing import looks, shape_svg, svg
+from dignn.report.looks import looks
+from dignn.report.svg import shape_svg, svg
 from dignn.runtime.files import write_text
 from dignn.runtime.run import STAGES, WALL
 from dignn.schema import Schema
