@@ -23,7 +23,8 @@ from benchmarks.realism import METHODS, prepare
 from dignn.batch import GraphBatch, spread
 from dignn.config import PRESETS
 from dignn.data import DATASETS
-from dignn.explanation import Explanation, Explanations
+from dignn.explanation import Explanations
+from dignn.readable import edges
 from dignn.report.figure import MARKERS
 from dignn.report.layout import layout
 from dignn.report.looks import COLOURS, SHAPES
@@ -105,9 +106,8 @@ def token_looks(*batches: GraphBatch) -> dict[Token, tuple[str, str]]:
 
 
 def draw_graph(graph: GraphBatch, ax: Any, looks: dict[Token, tuple[str, str]]) -> None:
-    shown = Explanation(0, "", 0, (1.0,), 0.0, graph, None, 0)
-    place = layout(shown.graph)
-    for u, v, relation in shown.edges():
+    place = layout(graph)
+    for u, v, relation in edges(graph):
         style = "-|>" if relation.directed else "-"
         arrow = {"arrowstyle": style, "color": "#8a8a8a", "linewidth": 1.0, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", xy=place[v], xytext=place[u], arrowprops=arrow, zorder=1)

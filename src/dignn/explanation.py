@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 from torch_geometric.data import Data, HeteroData
 
+from dignn import readable
 from dignn.batch import GraphBatch
 from dignn.convert import to_networkx, to_pyg
 from dignn.errors import DignnError, RunFolderError
 from dignn.evidence import Evidence
 from dignn.runtime.files import read_json, write_json
-from dignn.schema import FeatureKind, Relation
+from dignn.schema import Relation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,29 +74,15 @@ class Explanation:
 
     def top_features(self, node: int, most: int = 8) -> list[tuple[str, float]]:
         """Names and values of a node's non-zero columns, largest first (columns of a continuous type by size)."""
-        schema = self.graph.schema
-        name = schema.node_types[int(self.graph.node_type[0, node])]
-        spec = schema.spec(name)
-        if spec.kind is FeatureKind.NONE or name not in self.graph.tables:
-            return []
-        row = self.graph.tables[name][int(self.graph.row[0, node])]
-        order = row.abs().argsort(descending=True, stable=True)[:most].tolist()
-        return [(spec.column_name(column), float(row[column])) for column in order if float(row[column]) != 0]
+        return readable.top_features(self.graph, node, most)
 
     def edges(self) -> list[tuple[int, int, Relation]]:
         """(source, target, relation) of every edge, an undirected one once."""
-        found = []
-        for u, v in self.graph.edge[0].nonzero().tolist():
-            relation = self.graph.schema.relations[int(self.graph.edge[0, u, v]) - 1]
-            if relation.directed or u < v:
-                found.append((u, v, relation))
-        return found
+        return readable.edges(self.graph)
 
     def composition(self) -> str:
         """How many nodes of each type, for example ``2 author, 5 paper``."""
-        names = self.graph.schema.node_types
-        counts = [int((self.graph.node_type == code).sum()) for code in range(len(names))]
-        return ", ".join(f"{count} {name}" for count, name in zip(counts, names, strict=True) if count)
+        return readable.composition(self.graph)
 
     def to_hetero_data(self) -> HeteroData | Data:
         """The graph as the model takes it, with features: ``HeteroData``, or ``Data`` for a homogeneous model."""

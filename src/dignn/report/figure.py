@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dignn.explanation import Explanation
+from dignn.readable import member_name
 from dignn.report.layout import layout
 from dignn.report.looks import looks
-from dignn.report.svg import node_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,12 @@ def draw(explanation: Explanation, ax: Axes | None = None) -> Axes:
         if node == explanation.node:
             ax.scatter(*point, s=420, facecolors="none", edgecolors="black", linewidths=1.6, zorder=3)
         ax.annotate(
-            node_label(explanation, node), point, xytext=(0, 9), textcoords="offset points", ha="center", fontsize=8
+            member_name(explanation.graph, node),
+            point,
+            xytext=(0, 9),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
         )
     ax.set_title(f"{explanation.class_name}  p = {explanation.score:.4f}", fontsize=10)
     ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=4, frameon=False)

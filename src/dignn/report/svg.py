@@ -6,9 +6,9 @@ import math
 from html import escape
 
 from dignn.explanation import Explanation
+from dignn.readable import member_name, type_name
 from dignn.report.layout import layout
 from dignn.report.looks import Look, looks
-from dignn.schema import FeatureKind
 
 _CORNERS = {
     "square": (4, 45),
@@ -20,21 +20,11 @@ _CORNERS = {
 }
 
 
-def node_label(explanation: Explanation, node: int) -> str:
-    """What stands beside a node: its member name for an identity type, else nothing."""
-    schema = explanation.graph.schema
-    name = schema.node_types[int(explanation.graph.node_type[0, node])]
-    if schema.spec(name).kind is FeatureKind.IDENTITY:
-        features = explanation.top_features(node, 1)
-        return features[0][0] if features else ""
-    return ""
-
-
 def node_title(explanation: Explanation, node: int) -> str:
     """What a reader sees on hovering: the type, and the largest features by name."""
-    schema = explanation.graph.schema
-    name = schema.node_types[int(explanation.graph.node_type[0, node])]
-    lines = [f"{name} {node}" + (" (the classified node)" if node == explanation.node else "")]
+    lines = [
+        f"{type_name(explanation.graph, node)} {node}" + (" (the classified node)" if node == explanation.node else "")
+    ]
     for column, value in explanation.top_features(node, 12):
         lines.append(column if value == 1 else f"{column}: {value:.3g}")
     return "\n".join(lines)
@@ -61,7 +51,7 @@ def svg(explanation: Explanation, width: int = 340, height: int = 300) -> str:
         kind = schema.node_types[int(explanation.graph.node_type[0, node])]
         ring = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="15" class="target"/>' if node == explanation.node else ""
         title = escape(node_title(explanation, node))
-        text = escape(node_label(explanation, node))
+        text = escape(member_name(explanation.graph, node))
         label = f'<text x="{x:.1f}" y="{y - 13:.1f}" class="label">{text}</text>' if text else ""
         parts.append(f"<g><title>{title}</title>{ring}{shape_svg(look[kind], x, y)}{label}</g>")
     name = escape(f"Explanation of {explanation.class_name}, probability {explanation.score:.3f}, {len(place)} nodes")
