@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # pytest-xdist: one process per core, each with one thread
 export OMP_NUM_THREADS := 1
 
-.PHONY: setup demo test test-slow lint bench clean
+.PHONY: setup demo test test-slow lint browser docs notebook bench clean
 
 setup: $(STAMP)
 
@@ -25,11 +25,36 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/mypy
 
-test: lint
+# Tests of the page need Chromium. Where there is none and system packages may be installed, this installs it; it never
+# fails: without a browser those tests are skipped.
+browser:
+	@for name in "$(DIGNN_CHROMIUM)" chromium chromium-browser google-chrome; do \
+		if command -v "$$name" >/dev/null 2>&1; then exit 0; fi; \
+	done; \
+	if test "$$(id -u)" = 0 && command -v apt-get >/dev/null 2>&1; then \
+		echo "Installing Chromium for the tests of the page."; \
+		export DEBIAN_FRONTEND=noninteractive; \
+		if timeout 60 apt-get -qq update >/dev/null 2>&1; \
+			timeout 300 apt-get -qq install -y --no-install-recommends chromium >/dev/null 2>&1; then exit 0; fi; \
+		echo "Chromium could not be installed (apt-get failed): browser tests will be skipped."; \
+	else \
+		echo "No Chromium here, and only root with apt-get can install it: browser tests will be skipped." \
+			"Install chromium or name one by DIGNN_CHROMIUM."; \
+	fi
+
+test: lint browser
 	$(BIN)/pytest -n 2 -m "not slow"
 
-test-slow: $(STAMP)
+test-slow: $(STAMP) browser
 	$(BIN)/pytest -m slow
+
+# the documentation site, in site/
+docs: $(STAMP)
+	$(BIN)/mkdocs build --strict
+
+# runs the example notebook from top to bottom and keeps what it shows
+notebook: $(STAMP)
+	$(BIN)/jupyter execute --inplace examples/explain_a_model.ipynb
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
@@ -50,4 +75,4 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/gnn_accuracy.py --table
 
 clean:
-	rm -rf $(VENV) runs .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) runs site .mypy_cache .ruff_cache .pytest_cache
