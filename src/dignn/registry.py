@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
 from dignn.errors import DignnError
+from dignn.suggestions import did_you_mean
 
 Item = TypeVar("Item")
 
@@ -35,8 +35,7 @@ class Registry(Mapping[str, Item]):
     def __getitem__(self, name: str) -> Item:
         if name in self._items:
             return self._items[name]
-        near = difflib.get_close_matches(name.lower(), self._items, n=1)
-        guess = f" (did you mean '{near[0]}'?)" if near else ""
+        guess = did_you_mean(name, self._items)
         raise DignnError(f"There is no {self.kind} called '{name}'{guess}; choose from {', '.join(self._items)}")
 
     def __contains__(self, name: object) -> bool:

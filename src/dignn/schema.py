@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dignn.errors import SchemaError
+from dignn.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data, HeteroData
@@ -173,7 +174,8 @@ class Schema:
         if len(set(self.edge_types)) != len(self.edge_types):
             raise SchemaError(f"Relations must be distinct, also in reverse; found {list(self.edge_types)}")
         if self.target is not None and self.target not in self.node_types:
-            raise SchemaError(f"Target '{self.target}' is not a node type; choose from {', '.join(self.node_types)}")
+            known, guess = ", ".join(self.node_types), did_you_mean(self.target, self.node_types)
+            raise SchemaError(f"Target '{self.target}' is not a node type{guess}; choose from {known}")
         if not self.classes or len(set(self.classes)) < len(self.classes):
             raise SchemaError(f"Class names must be distinct and at least one; found {list(self.classes)}")
         unknown = {name for _, name, _ in self.edge_types} - set(self.edge_attr_names or ())
@@ -216,7 +218,8 @@ class Schema:
         try:
             return self.node_types.index(name)
         except ValueError:
-            raise SchemaError(f"Unknown node type '{name}'; choose from {', '.join(self.node_types)}") from None
+            guess = did_you_mean(name, self.node_types)
+            raise SchemaError(f"Unknown node type '{name}'{guess}; choose from {', '.join(self.node_types)}") from None
 
     def spec(self, node_type: str | int) -> FeatureSpec:
         return self.features[node_type if isinstance(node_type, int) else self.type_index(node_type)]

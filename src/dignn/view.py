@@ -18,6 +18,7 @@ from torch_geometric.data import Data, HeteroData
 
 from dignn.errors import SchemaError
 from dignn.schema import EdgeType, Schema
+from dignn.suggestions import did_you_mean
 
 log = logging.getLogger(__name__)
 
@@ -129,7 +130,8 @@ def _hetero_part(data: HeteroData, target: str | None) -> _Part:
     label = np.full(sum(counts.values()), -1, dtype=np.int64)
     if target is not None:
         if target not in counts:
-            raise SchemaError(f"Target '{target}' is not a node type; choose from {', '.join(counts)}")
+            guess = did_you_mean(target, counts)
+            raise SchemaError(f"Target '{target}' is not a node type{guess}; choose from {', '.join(counts)}")
         start = offset[target]
         label[start : start + counts[target]] = _node_labels(data[target].get("y"), counts[target], target)
     return _Part(
@@ -173,7 +175,8 @@ def _homogeneous_part(
     label = np.full(count, -1, dtype=np.int64)
     if target is not None:
         if target not in names:
-            raise SchemaError(f"Target '{target}' is not a node type; choose from {', '.join(names)}")
+            guess = did_you_mean(target, names)
+            raise SchemaError(f"Target '{target}' is not a node type{guess}; choose from {', '.join(names)}")
         every = _node_labels(data.y, count, target)
         label = np.where(node_type == names.index(target), every, -1)
     row = np.arange(count)

@@ -145,7 +145,7 @@ def test_a_type_without_a_method_is_named() -> None:
 
 def test_a_method_for_an_unknown_type_is_named() -> None:
     methods = dict.fromkeys(["author", "paper", "venue", "autor"], "bootstrap")
-    with pytest.raises(DignnError, match="Unknown node type 'autor'; choose from author, paper, venue, term"):
+    with pytest.raises(DignnError, match="'autor' .did you mean 'author'..; choose from author, paper, venue, term"):
         FeatureBank(SCHEMA, methods)
 
 

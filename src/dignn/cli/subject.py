@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dignn.cli.options import FewerColumns, Form, Own
 from dignn.errors import DignnError
+from dignn.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from dignn.config import Config
@@ -78,8 +78,7 @@ def is_file(name: str) -> bool:
     if path.exists():
         return True
     beside = [str(other) for other in path.parent.glob("*") if other.is_file()] if path.parent.is_dir() else []
-    near = difflib.get_close_matches(name.lower(), DATASETS, n=1) or difflib.get_close_matches(name, beside, n=1)
-    guess = f" (did you mean '{near[0]}'?)" if near else ""
+    guess = did_you_mean(name, DATASETS) or did_you_mean(name, beside)
     raise DignnError(
         f"There is no data set called '{name}'{guess} and no such file; choose from {', '.join(DATASETS)}, or give the "
         "path of a data file"

@@ -6,6 +6,7 @@ import math
 from typing import get_args
 
 from dignn.errors import DignnError
+from dignn.suggestions import did_you_mean
 
 
 def at_least(config: object, least: int, *names: str) -> None:
@@ -37,8 +38,10 @@ def share(config: object, *names: str) -> None:
 def one_of(config: object, **options: object) -> None:
     for name, choice in options.items():
         known = get_args(choice)
-        if getattr(config, name) not in known:
-            raise DignnError(f"{name} is {getattr(config, name)!r}; choose from {', '.join(known)}")
+        given = getattr(config, name)
+        if given not in known:
+            guess = did_you_mean(str(given), known)
+            raise DignnError(f"{name} is {given!r}{guess}; choose from {', '.join(known)}")
 
 
 def divides(heads: int, width: int) -> None:

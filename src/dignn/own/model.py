@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import inspect
@@ -17,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dignn.errors import DignnError
+from dignn.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from dignn.gnn.adapter import Forward
@@ -92,8 +92,7 @@ def _function(module: ModuleType, name: str, place: str) -> Callable[..., Any]:
     found = getattr(module, name, None)
     if found is None:
         own = [key for key, value in vars(module).items() if inspect.isfunction(value)]
-        near = difflib.get_close_matches(name, own, n=1)
-        guess = f" (did you mean '{near[0]}'?)" if near else ""
+        guess = did_you_mean(name, own)
         raise DignnError(f"{place} has no function called '{name}'{guess}; give one that returns the trained model")
     if inspect.isclass(found):
         raise DignnError(
