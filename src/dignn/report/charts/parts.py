@@ -1,0 +1,97 @@
+"""What all charts are made of: the frame, text, numbers as people write them, ticks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup, escape
+
+WIDTH = 360
+_MINUS = "\N{MINUS SIGN}"
+# Mean width of a character of the charts' text (12 units high), which may be bold.
+_CHARACTER = 6.8
+
+
+def chart(parts: Iterable[str], height: float, label: str, *, width: float = WIDTH) -> Markup:
+    """The SVG element around ``parts``, which are markup already; ``label`` is what it says to those who cannot see."""
+    frame = Markup('<svg class="chart" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{label}">')
+    head = frame.format(w=f"{width:g}", h=f"{height:g}", label=label)
+    return head + Markup("").join(Markup(part) for part in parts) + Markup("</svg>")
+
+
+def text(x: float, y: float, words: str, *, anchor: str = "start", kind: str = "", most: float | None = None) -> str:
+    """Words at (x, y), shortened to ``most`` units with the whole as a title.
+
+    Args:
+        x, y: the place of the text's base line.
+        words: any text; it is escaped.
+        anchor: start, middle or end.
+        kind: further CSS classes.
+        most: the width there is.
+    """
+    shown = words if most is None else shorten(words, most)
+    whole = "" if shown == words else f"<title>{escape(words)}</title>"
+    side = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    classes = f"chart-text {kind}".strip()
+    return f'<text x="{x:.1f}" y="{y:.1f}" class="{classes}"{side}>{escape(shown)}{whole}</text>'
+
+
+def shorten(words: str, most: float) -> str:
+    """As many characters as fit into ``most`` units."""
+    room = max(int(most / _CHARACTER), 2)
+    return words if len(words) <= room else words[: room - 1].rstrip() + "…"
+
+
+def line(x1: float, y1: float, x2: float, y2: float, kind: str = "chart-axis") -> str:
+    """A straight line."""
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>'
+
+
+def path(points: Sequence[tuple[float, float]], kind: str, *, closed: bool = False) -> str:
+    """A line through points."""
+    steps = " L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    return f'<path d="M{steps}{"Z" if closed else ""}" class="{kind}"/>' if points else ""
+
+
+def number(value: float) -> str:
+    """A number as people write it: three digits that mean something."""
+    if not math.isfinite(value):
+        return "not a number"
+    if value == 0:
+        return "0"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}".replace("-", _MINUS)
+    if abs(value) < 0.001:
+        return f"{value:.1e}".replace("e-0", "e-").replace("-", _MINUS)
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    shown = f"{value:.{digits}f}"
+    return (shown.rstrip("0").rstrip(".") if "." in shown else shown).replace("-", _MINUS)
+
+
+def percent(share: float) -> str:
+    """A share as percent, never rounded to all or nothing where it is neither."""
+    if not math.isfinite(share):
+        return "not a number"
+    value = 100 * share
+    if 0 < abs(value) < 1:
+        return f"{number(float(f'{value:.1g}'))} %"
+    if 99 < value < 100:
+        return "> 99 %" if value > 99.95 else f"{value:.1f} %"
+    return f"{value:.0f} %".replace("-", _MINUS)
+
+
+def ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Round numbers from ``low`` to ``high``, at most about ``most``."""
+    if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
+        return [low]
+    raw = (high - low) / most
+    size: float = 10.0 ** math.floor(math.log10(raw))
+    step = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= raw * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    return [round(step * place, 12) for place in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def finite(values: Iterable[float | None]) -> list[float]:
+    """The values that are numbers."""
+    return [float(value) for value in values if value is not None and math.isfinite(value)]
