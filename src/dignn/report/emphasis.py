@@ -1,0 +1,53 @@
+"""How much the parts of an explanation matter to the model, and what it says without them, ready to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dignn.evidence import Kind
+from dignn.explanation import Explanation
+
+# Log-odds that count as much: where no part costs more than this, none is drawn as strong as can be.
+MUCH = 1.0
+
+
+@dataclass(frozen=True)
+class Emphasis:
+    """What the model would miss, by node and by edge (source first).
+
+    Args:
+        node, edge: strength from 0 (not missed) to 1 (missed most).
+        without_node, without_edge: probability of the class without the part.
+        columns: by node the columns that it would miss, those that cost most first.
+    """
+
+    node: Mapping[int, float] = field(default_factory=dict)
+    edge: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    without_node: Mapping[int, float] = field(default_factory=dict)
+    without_edge: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    columns: Mapping[int, list[int]] = field(default_factory=dict)
+
+
+def emphasis(explanation: Explanation) -> Emphasis:
+    """The emphasis of an explanation; none where nothing was measured.
+
+    Nodes and edges share one scale, the log-odds that the class loses.
+    """
+    if explanation.evidence is None:
+        return Emphasis()
+    effects = explanation.evidence.effects
+    nodes = {effect.part.nodes[0]: effect for effect in effects.of(Kind.NODE)}
+    edges = {(effect.part.nodes[0], effect.part.nodes[1]): effect for effect in effects.of(Kind.EDGE)}
+    most = max([MUCH, *(effect.drop or 0.0 for effect in [*nodes.values(), *edges.values()])])
+    columns: dict[int, list[int]] = {}
+    for effect in effects.of(Kind.COLUMN):
+        if (effect.drop or 0.0) > 0:
+            columns.setdefault(effect.part.nodes[0], []).append(effect.part.columns[0])
+    return Emphasis(
+        node={v: max(0.0, effect.drop or 0.0) / most for v, effect in nodes.items()},
+        edge={pair: max(0.0, effect.drop or 0.0) / most for pair, effect in edges.items()},
+        without_node={v: e.probability for v, e in nodes.items() if e.probability is not None},
+        without_edge={pair: e.probability for pair, e in edges.items() if e.probability is not None},
+        columns=columns,
+    )
