@@ -39,6 +39,8 @@ FILES = {
     "explanations.json",
     "explanations.safetensors",
     "report.html",
+    "nearest.safetensors",
+    "backdrop.safetensors",
 }
 
 

@@ -11,7 +11,8 @@ import torch
 
 from dignn.batch import GraphBatch
 from dignn.errors import RunFolderError
-from dignn.explanation import FORMAT, Explanation, Explanations, Standing
+from dignn.explanation import Explanation, Explanations, Standing
+from dignn.explanation_files import FORMAT
 from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
 from strategies import batch_of
 

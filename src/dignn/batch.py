@@ -6,7 +6,7 @@ features. Conversions to and from graph classes live in :mod:`dignn.convert`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -197,8 +197,8 @@ class GraphBatch:
 
     # -- files ----------------------------------------------------------------------------------------
 
-    def save(self, path: Path | str) -> None:
-        """Writes a safetensors file that holds the graphs, the feature rows they use, and the schema."""
+    def packed(self) -> dict[str, Tensor]:
+        """Tensors for a file: the graphs and the feature rows they use."""
         tensors = {name: getattr(self, name) for name in ("node_type", "label", "graph_label")}
         tensors["edge"] = self.edge.to(torch.int16)
         row = self.row.clone()
@@ -207,30 +207,42 @@ class GraphBatch:
             used, position = torch.unique(row[here], return_inverse=True)
             row[here] = position
             tensors |= _pack(f"table.{name}", table[used], self.schema.spec(name).kind)
-        save_tensors(path, tensors | {"row": row}, {"format": "dignn.GraphBatch.1", "schema": self.schema.to_json()})
+        return tensors | {"row": row}
 
     @classmethod
-    def load(cls, path: Path | str) -> GraphBatch:
-        """Reads what :meth:`save` wrote."""
-        tensors, metadata = load_tensors(path, "dignn.GraphBatch.1")
-        schema = Schema.from_json(metadata["schema"])
+    def unpacked(cls, schema: Schema, tensors: Mapping[str, Tensor]) -> GraphBatch:
+        """The graphs of what :meth:`packed` gave.
+
+        Raises:
+            SchemaError: something is missing or does not fit.
+        """
+        missing = {"node_type", "edge", "label", "graph_label", "row"} - set(tensors)
+        if missing:
+            raise SchemaError(f"it lacks {', '.join(sorted(missing))}")
         tables = {}
         for name in schema.node_types:
             table = _unpack(f"table.{name}", tensors, schema.spec(name).width)
             if table is not None:
                 tables[name] = table
-        missing = {"node_type", "edge", "label", "graph_label", "row"} - set(tensors)
-        if missing:
-            raise RunFolderError(f"{path} is damaged (it lacks {', '.join(sorted(missing))}); delete it and run again")
-        return cls(
-            schema=schema,
-            node_type=tensors["node_type"],
-            edge=tensors["edge"].long(),
-            label=tensors["label"],
-            graph_label=tensors["graph_label"],
-            row=tensors["row"],
-            tables=tables,
-        )
+        found = {name: tensors[name] for name in ("node_type", "label", "graph_label", "row")}
+        return cls(schema=schema, edge=tensors["edge"].long(), tables=tables, **found).check()
+
+    def save(self, path: Path | str) -> None:
+        """Writes a safetensors file that holds the graphs, the feature rows they use, and the schema."""
+        save_tensors(path, self.packed(), {"format": "dignn.GraphBatch.1", "schema": self.schema.to_json()})
+
+    @classmethod
+    def load(cls, path: Path | str) -> GraphBatch:
+        """Reads what :meth:`save` wrote.
+
+        Raises:
+            RunFolderError: the file is damaged.
+        """
+        tensors, metadata = load_tensors(path, "dignn.GraphBatch.1")
+        try:
+            return cls.unpacked(Schema.from_json(metadata["schema"]), tensors)
+        except (KeyError, IndexError, RuntimeError, ValueError) as error:
+            raise RunFolderError(f"{path} is damaged ({error}); delete it and run again") from error
 
 
 def spread(count: int, most: int) -> list[int]:
@@ -281,7 +293,7 @@ def _pack(prefix: str, table: Tensor, kind: FeatureKind) -> dict[str, Tensor]:
     }
 
 
-def _unpack(prefix: str, tensors: dict[str, Tensor], width: int) -> Tensor | None:
+def _unpack(prefix: str, tensors: Mapping[str, Tensor], width: int) -> Tensor | None:
     if f"{prefix}.dense" in tensors:
         return tensors[f"{prefix}.dense"]
     if f"{prefix}.count" not in tensors:

@@ -13,12 +13,15 @@ import torch
 from torch import nn
 from torch_geometric.data import Data, HeteroData
 
+from dignn.backdrop import Backdrop
 from dignn.batch import GraphBatch
 from dignn.config import PRESETS, Config
 from dignn.data.base import GroundTruth
 from dignn.errors import DignnError, RunFolderError
 from dignn.evidence import gather
 from dignn.explanation import Explanation, Explanations, Standing
+from dignn.explanation_files import BACKDROP, GENERATION, METRICS
+from dignn.facts import agreement, facts
 from dignn.fingerprint import data_fingerprint, model_fingerprint, schema_fingerprint
 from dignn.gnn.adapter import Forward, GNNAdapter, ReturnType, Scores
 from dignn.inference import infer_schema
@@ -36,9 +39,6 @@ from dignn.runtime.seeds import Seed
 from dignn.runtime.threads import single_thread
 from dignn.schema import Schema
 from dignn.validity import Validity, check_validity
-
-# A file of a run folder beside those that others rely on: how learning and generating went.
-GENERATION = "generation.json"
 
 
 class Explainer(ABC):
@@ -108,7 +108,9 @@ class Explainer(ABC):
             "data": data_fingerprint(data),
             "model": model_fingerprint(model, answers),
         }
-        self.run.identify(self.about, {"versions": _versions()})
+        note = {"versions": _versions(), "facts": facts(model, self.real, self.schema)}
+        self.run.identify(self.about, note)
+        self._note = note
         self._candidates: GraphBatch | None = None
         self._findings: dict[str, Any] = {}
 
@@ -184,19 +186,28 @@ class Explainer(ABC):
                 )
                 by_class = self._explanations(ranking, validity, top_k)
             metrics = self.run.artifact(
-                "metrics.json",
+                METRICS,
                 lambda: self._measure(ranking, validity),
                 lambda value, path: write_json(path, value),
                 lambda path: read_json(path, "paper", "sound", "floor", "control"),
                 anew=measure_again,
             )
+            backdrop = self.run.artifact(
+                BACKDROP,
+                lambda: Backdrop.gather(self.real.data, self.real.held_out, valid),
+                Backdrop.save,
+                Backdrop.load,
+                anew=measure_again,
+            )
         found = {
             "validity": validity.counts(),
             "sampling": self.real.report,
+            "agreement": agreement(self.train_scores, self.real.train),
             "generation": self._findings,
             "metrics": metrics,
         }
-        explanations = Explanations(by_class, {**self.about, **found, "timings": self.run.note_timings()})
+        about = {**self.about, **self._note, **found, "timings": self.run.note_timings()}
+        explanations = Explanations(by_class, about, backdrop)
         if self.run.folder is not None:
             explanations.save(self.run.folder)
             explanations.report(self.run.folder / "report.html")
@@ -246,7 +257,10 @@ class Explainer(ABC):
                 for rank, choice in enumerate(several[:top_k])
             ]
         evidence = gather(self.adapter, found, self.real.train, self.train_scores)
-        found = [replace(item, evidence=shown) for item, shown in zip(found, evidence, strict=True)]
+        found = [
+            replace(item, evidence=shown, example=self.real.train[shown.nearest.graph])
+            for item, shown in zip(found, evidence, strict=True)
+        ]
         return {name: [item for item in found if item.class_name == name] for name in self.schema.classes}
 
     def _measure(self, ranking: Ranking, validity: Validity) -> dict[str, Any]:

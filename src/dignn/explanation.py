@@ -11,18 +11,16 @@ import networkx as nx
 from torch_geometric.data import Data, HeteroData
 
 from dignn import readable
+from dignn.backdrop import Backdrop
 from dignn.batch import GraphBatch
 from dignn.convert import to_networkx, to_pyg
-from dignn.errors import DignnError, RunFolderError
+from dignn.errors import DignnError
 from dignn.evidence import Evidence
-from dignn.runtime.files import read_json, write_json
 from dignn.schema import Relation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-FORMAT = "dignn.Explanations.2"
-COUNTS = ("validity", "sampling")  # parts of ``about`` that no other file of a run folder holds
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Standing:
     distance_rank: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """One graph that speaks for one class.
 
@@ -54,6 +52,7 @@ class Explanation:
         candidate: its number among the candidates.
         standing: how it stands among real members of the class.
         evidence: what the model sees in it: effects of removing its parts, the nearest real example, a text.
+        example: the nearest real graph, a batch of one with features; ``evidence.nearest`` tells of it.
     """
 
     class_index: int
@@ -66,6 +65,7 @@ class Explanation:
     candidate: int
     standing: Standing | None = None
     evidence: Evidence | None = None
+    example: GraphBatch | None = None
 
     @property
     def score(self) -> float:
@@ -91,11 +91,29 @@ class Explanation:
     def to_networkx(self) -> nx.Graph | nx.DiGraph:
         return to_networkx(self.graph)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draws the graph with matplotlib and returns the axes."""
-        from dignn.report.figure import draw
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Draws the graph with matplotlib, into ``ax`` if it is given, and returns the figure."""
+        from dignn.report.figure import explanation_figure
 
-        return draw(self, ax)
+        return explanation_figure(self, ax)
+
+    def export(self, path: Path | str) -> Path:
+        """Writes the graph in the format that the file's name ends with, and returns the path.
+
+        ``.graphml`` and ``.gexf`` for graph tools, ``.json`` (:meth:`summary`), ``.png`` and ``.svg``.
+        """
+        from dignn.export import export
+
+        return export(self, Path(path))
+
+    def __repr__(self) -> str:
+        size = int(self.graph.sizes[0])
+        return f"Explanation({self.class_name!r}, p = {self.score:.4g}, {size} nodes: {self.composition()})"
+
+    def _repr_html_(self) -> str:
+        from dignn.report.notebook import explanation_html
+
+        return explanation_html(self)
 
     def summary(self) -> dict[str, Any]:
         """A JSON form for people and programs: scores, typed nodes with named features, edges."""
@@ -122,15 +140,19 @@ class Explanation:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanations(Mapping[str, list[Explanation]]):
     """Class names to explanations, best first. A class that no candidate reaches has an empty list.
 
-    ``about`` holds what a report tells beside the graphs: configuration, metrics, timings.
+    Args:
+        by_class: the explanations.
+        about: what a report tells beside the graphs: configuration, metrics, timings.
+        backdrop: what they are seen against; None where only explanations are known.
     """
 
     by_class: dict[str, list[Explanation]]
     about: dict[str, Any] = field(default_factory=dict)
+    backdrop: Backdrop | None = None
 
     def __getitem__(self, name: str) -> list[Explanation]:
         if name not in self.by_class:
@@ -143,6 +165,27 @@ class Explanations(Mapping[str, list[Explanation]]):
     def __len__(self) -> int:
         return len(self.by_class)
 
+    def __repr__(self) -> str:
+        lines = [f"  {name!r}: {several or 'no explanation'}," for name, several in self.by_class.items()]
+        return "\n".join(["Explanations({", *lines, "})"])
+
+    def _repr_html_(self) -> str:
+        from dignn.report.notebook import explanations_html
+
+        return explanations_html(self)
+
+    def plot(self, rank: int = 0) -> Figure:
+        """Draws the explanation of one rank of every class, with its features, as the paper's case study does."""
+        from dignn.report.figure import explanations_figure
+
+        return explanations_figure(self, rank)
+
+    def export(self, folder: Path | str, format: str) -> list[Path]:
+        """Writes every explanation in one format (see :meth:`Explanation.export`) and returns the paths."""
+        from dignn.export import export_all
+
+        return export_all(self, Path(folder), format)
+
     def report(self, path: Path | str) -> Path:
         """Writes a page that a person can read, one file without outside parts, and returns its path."""
         from dignn.report.page import write_page
@@ -150,62 +193,18 @@ class Explanations(Mapping[str, list[Explanation]]):
         return write_page(self, Path(path))
 
     def save(self, folder: Path | str) -> None:
-        """Writes ``explanations.json`` (to read) and ``explanations.safetensors`` (the graphs with features)."""
-        folder = Path(folder)
-        ranked = [explanation for several in self.by_class.values() for explanation in several]
-        graphs = GraphBatch.cat([explanation.graph for explanation in ranked]) if ranked else None
-        if graphs is not None:
-            graphs.save(folder / "explanations.safetensors")
-        write_json(
-            folder / "explanations.json",
-            {
-                "format": FORMAT,
-                **{name: self.about[name] for name in COUNTS if name in self.about},
-                "classes": {name: [item.summary() for item in several] for name, several in self.by_class.items()},
-            },
-        )
+        """Writes ``explanations.json`` (to read) and the graphs with features into a folder."""
+        from dignn.explanation_files import save
+
+        save(self, Path(folder))
 
     @classmethod
     def load(cls, folder: Path | str) -> Explanations:
-        """Reads what :meth:`save` wrote."""
-        folder = Path(folder)
-        if not (folder / "explanations.json").exists():
-            raise RunFolderError(f"{folder} holds no explanations.json; give the folder of a finished run")
-        content = read_json(folder / "explanations.json", "format", "classes")
-        if content.get("format") != FORMAT:
-            raise RunFolderError(
-                f"{folder}/explanations.json has the format {content.get('format')}, not {FORMAT}; run again"
-            )
-        several = content["classes"]
-        graphs = GraphBatch.load(folder / "explanations.safetensors") if any(several.values()) else None
-        by_class: dict[str, list[Explanation]] = {}
-        position = 0
-        for index, (name, items) in enumerate(several.items()):
-            by_class[name] = []
-            for item in items:
-                assert graphs is not None  # there is an item, so there are graphs
-                by_class[name].append(
-                    Explanation(
-                        class_index=index,
-                        class_name=name,
-                        rank=item["rank"],
-                        probability=tuple(item["probability"].values()),
-                        log_odds=item["log_odds"],
-                        graph=graphs[position],
-                        node=item["target_node"],
-                        candidate=item["candidate"],
-                        standing=None if item["standing"] is None else Standing(**item["standing"]),
-                        evidence=None if item["evidence"] is None else Evidence.from_json(item["evidence"]),
-                    )
-                )
-                position += 1
-        return cls(by_class, _about(folder) | {name: content[name] for name in COUNTS if name in content})
+        """Reads what :meth:`save` wrote, and what else a run folder tells.
 
+        Raises:
+            RunFolderError: there are no explanations, or a file is damaged or of another version.
+        """
+        from dignn.explanation_files import load
 
-def _about(folder: Path) -> dict[str, Any]:
-    """What a run folder tells beside the graphs; nothing where only explanations were saved."""
-    about = read_json(folder / "config.json") if (folder / "config.json").exists() else {}
-    for name in ("metrics", "timings"):
-        if (folder / f"{name}.json").exists():
-            about[name] = read_json(folder / f"{name}.json")
-    return about
+        return load(Path(folder))

@@ -70,6 +70,18 @@ class RealGraphs:
         self._learned_graphs = _divide(len(fitting), rng)
         self.learned = np.repeat(self._learned_graphs, self._graphs.sizes.numpy())
 
+    @property
+    def number(self) -> int:
+        """Graphs in the data: one, or those that are classified."""
+        return 1 if self._graphs is None else len(self._graphs)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Classes of all target nodes, or of all graphs; -1 where unknown."""
+        if self._graphs is None:
+            return self.data.label[self.data.targets]
+        return self._graphs.graph_label.numpy()
+
     def trial(self) -> GraphBatch:
         """A few graphs of the smallest and the largest size."""
         if self._graphs is not None:

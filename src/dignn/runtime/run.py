@@ -75,7 +75,7 @@ class Run:
                     f"{self.folder} is a run with {name} {there!r}, not {here!r}; choose another folder or delete it"
                 )
         if (self.folder / TIMINGS).exists():
-            self._kept = _seconds(self.folder / TIMINGS)
+            self._kept = read_timings(self.folder / TIMINGS)
 
     def claim(self) -> None:
         """Makes the folder this run's; called when it is sure that there is something to run."""
@@ -138,7 +138,7 @@ class Run:
         return timings
 
 
-def _seconds(path: Path) -> dict[str, float]:
+def read_timings(path: Path) -> dict[str, float]:
     """What :meth:`Run.note_timings` wrote."""
     found = read_json(path, *STAGES, WALL)
     if not all(isinstance(value, int | float) and math.isfinite(value) for value in found.values()):

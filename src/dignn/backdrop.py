@@ -1,0 +1,179 @@
+"""What explanations are seen against: some real and some generated graphs, and how real features are distributed.
+
+A report needs this beside the explanations themselves. It is kept in the run folder, so that a report can be written
+again without the data and the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from dignn.batch import GraphBatch, spread
+from dignn.errors import RunFolderError
+from dignn.neighbourhood import class_of_condition, condition_data
+from dignn.runtime.files import load_tensors, save_tensors
+from dignn.sampling import Adjacency
+from dignn.schema import FeatureKind, Schema
+
+FORMAT = "dignn.Backdrop.1"
+# Real graphs, and generated ones, that a report shows.
+SHOWN = 24
+# Bins of a density.
+BINS = 48
+# Types with more continuous columns than this have a density of all values, and none of single columns.
+MOST_COLUMNS = 128
+# Densities reach from this share of the values to that one: a few far values would leave no room for the others.
+_QUANTILES = (0.002, 0.998)
+# Values from which quantiles are taken at most.
+_MOST_VALUES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Features of the real nodes of one type, class by class. C classes, d columns.
+
+    A target node counts for its class, any other for the classes around it (:mod:`dignn.neighbourhood`).
+
+    Args:
+        weight: (C + 1,) number of nodes that count for each class; the last entry is all nodes of the type.
+        mean: (C + 1, d) mean of every column: of binary columns the share of nodes that have it. 0 for a class that
+            no node counts for.
+        bounds: (k + 1, bins + 1) bounds of the bins of continuous values: first of all columns together, then of each
+            column (k is d, or 0 where there are more than :data:`MOST_COLUMNS`). None for discrete types.
+        share: (C + 1, k + 1, bins) share of the values in each bin; what lies beyond the bounds is in none.
+    """
+
+    weight: Tensor
+    mean: Tensor
+    bounds: Tensor | None = None
+    share: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Backdrop:
+    """What a reader compares explanations with.
+
+    Args:
+        real: some real graphs that nothing was learned from, with features.
+        generated: some valid candidates, with features, evenly spread over the sizes and not chosen by anything else.
+        profiles: by node type, for types with features.
+    """
+
+    real: GraphBatch
+    generated: GraphBatch
+    profiles: dict[str, Profile]
+
+    @classmethod
+    def gather(cls, data: Adjacency, held_out: GraphBatch, candidates: GraphBatch) -> Backdrop:
+        """Takes some of the graphs, and the profiles of all real nodes."""
+        return cls(
+            real=held_out[spread(len(held_out), SHOWN)],
+            generated=candidates[spread(len(candidates), SHOWN)],
+            profiles=profiles(data),
+        )
+
+    def save(self, path: Path | str) -> None:
+        tensors = {
+            f"{name}.{key}": value
+            for name, graphs in (("real", self.real), ("generated", self.generated))
+            for key, value in graphs.packed().items()
+        }
+        for name, profile in self.profiles.items():
+            parts = {key: getattr(profile, key) for key in ("weight", "mean", "bounds", "share")}
+            tensors |= {f"profile.{name}.{key}": value for key, value in parts.items() if value is not None}
+        save_tensors(path, tensors, {"format": FORMAT, "schema": self.real.schema.to_json()})
+
+    @classmethod
+    def load(cls, path: Path | str) -> Backdrop:
+        """Reads what :meth:`save` wrote.
+
+        Raises:
+            RunFolderError: the file is damaged, or of another version.
+        """
+        tensors, metadata = load_tensors(path, FORMAT)
+        try:
+            schema = Schema.from_json(metadata["schema"])
+            found = {name: _profile(_below(tensors, f"profile.{name}."), schema, name) for name in schema.node_types}
+            return cls(
+                real=GraphBatch.unpacked(schema, _below(tensors, "real.")),
+                generated=GraphBatch.unpacked(schema, _below(tensors, "generated.")),
+                profiles={name: profile for name, profile in found.items() if profile is not None},
+            )
+        except (KeyError, IndexError, RuntimeError, ValueError) as error:
+            raise RunFolderError(f"{path} is damaged ({error}); delete it and run again") from error
+
+
+def profiles(data: Adjacency) -> dict[str, Profile]:
+    """By node type how the features of all real nodes are distributed, for types that have some."""
+    around = class_of_condition(condition_data(data)).double()  # (n, C)
+    found = {}
+    for name, table in data.tables.items():
+        own = torch.from_numpy(data.node_type == data.schema.type_index(name))
+        rows = table[torch.from_numpy(data.row)[own]]
+        if len(rows):
+            found[name] = _distribution(rows, around[own], data.schema.spec(name).kind)
+    return found
+
+
+def _distribution(rows: Tensor, around: Tensor, kind: FeatureKind) -> Profile:
+    """Of the rows (n, d) of nodes with the classes around them (n, C)."""
+    counts = torch.cat([around, torch.ones(len(around), 1, dtype=around.dtype)], dim=1)  # (n, C + 1)
+    weight = counts.sum(0)
+    mean = (counts.float().T @ rows) / weight.clamp_min(torch.finfo(torch.float32).tiny).float()[:, None]
+    if kind.discrete:
+        return Profile(weight.float(), mean)
+    columns = [rows] if rows.size(1) > MOST_COLUMNS else [rows, *(rows[:, [column]] for column in range(rows.size(1)))]
+    bounds = torch.stack([_bounds(values) for values in columns])
+    share = torch.stack(
+        [_shares(values, counts, limits) for values, limits in zip(columns, bounds, strict=True)], dim=1
+    )
+    return Profile(weight.float(), mean, bounds, share)
+
+
+def _bounds(values: Tensor) -> Tensor:
+    """(bins + 1,) equal steps that hold nearly all values."""
+    flat = values.reshape(-1).double()
+    some = flat[:: max(1, len(flat) // _MOST_VALUES)].sort().values
+    low, high = (float(some[round(quantile * (len(some) - 1))]) for quantile in _QUANTILES)
+    if high <= low:  # one value, or nearly
+        low, high = float(some[0]), float(some[-1])
+    if high <= low:
+        low, high = low - 0.5, high + 0.5
+    return torch.linspace(low, high, BINS + 1, dtype=torch.float32)
+
+
+def _shares(values: Tensor, counts: Tensor, bounds: Tensor) -> Tensor:
+    """(C + 1, bins) share of the values (n, d) in each bin, where node i counts ``counts[i]`` for each class."""
+    number = torch.bucketize(values.contiguous(), bounds, right=True) - 1  # (n, d)
+    number[values == bounds[-1]] = BINS - 1
+    inside = (number >= 0) & (number < BINS)
+    # How many columns of each node are in each bin.  (n, bins)
+    hits = torch.zeros(len(values), BINS).scatter_add_(1, number.clamp(0, BINS - 1), inside.float())
+    total = counts.sum(0).clamp_min(torch.finfo(torch.float32).tiny) * values.size(1)
+    return ((counts.T @ hits.double()) / total[:, None]).float()
+
+
+def _below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def _profile(tensors: Mapping[str, Tensor], schema: Schema, name: str) -> Profile | None:
+    if not tensors:
+        return None
+    profile = Profile(tensors["weight"], tensors["mean"], tensors.get("bounds"), tensors.get("share"))
+    classes, columns = schema.num_classes + 1, schema.spec(name).width
+    fits = profile.weight.shape == (classes,) and profile.mean.shape == (classes, columns)
+    if (profile.bounds is None) != (profile.share is None):
+        fits = False
+    if profile.bounds is not None and profile.share is not None:
+        rows = profile.bounds.shape[0] if profile.bounds.dim() == 2 else 0
+        fits &= rows in (1, columns + 1) and profile.bounds.shape == (rows, BINS + 1)
+        fits &= profile.share.shape == (classes, rows, BINS)
+    if not fits:
+        raise RunFolderError(f"the profile of '{name}' has another shape")
+    return profile

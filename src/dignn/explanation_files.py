@@ -1,0 +1,127 @@
+"""Explanations as files of a run folder."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from dignn.backdrop import Backdrop
+from dignn.batch import GraphBatch
+from dignn.errors import RunFolderError
+from dignn.evidence import Evidence
+from dignn.explanation import Explanation, Explanations, Standing
+from dignn.runtime.files import read_json, write_json
+from dignn.runtime.run import CONFIG, TIMINGS, read_timings
+
+FORMAT = "dignn.Explanations.2"
+EXPLANATIONS, GRAPHS = "explanations.json", "explanations.safetensors"
+# What a report shows beside explanations; folders of earlier versions lack both.
+NEAREST, BACKDROP = "nearest.safetensors", "backdrop.safetensors"
+METRICS, GENERATION = "metrics.json", "generation.json"
+COUNTS = ("validity", "sampling", "agreement")  # parts of ``about`` that no other file of a run folder holds
+
+
+def save(explanations: Explanations, folder: Path) -> None:
+    """Writes the graphs, the nearest real ones, the backdrop, and what people and programs read, last."""
+    ranked = [explanation for several in explanations.values() for explanation in several]
+    if ranked:
+        GraphBatch.cat([explanation.graph for explanation in ranked]).save(folder / GRAPHS)
+    examples = [explanation.example for explanation in ranked if explanation.example is not None]
+    if examples and len(examples) == len(ranked):
+        GraphBatch.cat(examples).save(folder / NEAREST)
+    if explanations.backdrop is not None:
+        explanations.backdrop.save(folder / BACKDROP)
+    write_json(
+        folder / EXPLANATIONS,
+        {
+            "format": FORMAT,
+            **{name: explanations.about[name] for name in COUNTS if name in explanations.about},
+            "classes": {name: [item.summary() for item in several] for name, several in explanations.items()},
+        },
+    )
+
+
+def load(folder: Path) -> Explanations:
+    """Reads what :func:`save` wrote, and what else a run folder tells.
+
+    Raises:
+        RunFolderError: there are no explanations, or a file is damaged or of another version.
+    """
+    path = folder / EXPLANATIONS
+    if not path.exists():
+        raise RunFolderError(f"{folder} holds no {EXPLANATIONS}; give the folder of a finished run")
+    content = read_json(path, "format", "classes")
+    if content["format"] != FORMAT:
+        raise RunFolderError(f"{path} has the format {content['format']}, not {FORMAT}; run again")
+    try:
+        items = [(name, item) for name, several in content["classes"].items() for item in several]
+        graphs = _graphs(folder / GRAPHS, len(items))
+        examples = _graphs(folder / NEAREST, len(items)) if (folder / NEAREST).exists() else None
+        order = {name: index for index, name in enumerate(content["classes"])}
+        found = [
+            _explanation(order[name], name, item, graphs[number], None if examples is None else examples[number])
+            for number, (name, item) in enumerate(items)
+        ]
+        about = _about(folder) | {name: content[name] for name in COUNTS if name in content}
+    except RunFolderError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise RunFolderError(f"{path} is damaged ({_told(error)}); delete the file and run again") from error
+    return Explanations(
+        {name: [item for item in found if item.class_name == name] for name in order},
+        about,
+        Backdrop.load(folder / BACKDROP) if (folder / BACKDROP).exists() else None,
+    )
+
+
+def _graphs(path: Path, number: int) -> list[GraphBatch]:
+    if not number:
+        return []
+    graphs = GraphBatch.load(path)
+    if len(graphs) != number:
+        raise RunFolderError(
+            f"{path} holds {len(graphs)} graphs and {EXPLANATIONS} tells of {number}; delete both and run again"
+        )
+    return [graphs[position] for position in range(number)]
+
+
+def _explanation(
+    index: int, name: str, item: dict[str, Any], graph: GraphBatch, example: GraphBatch | None
+) -> Explanation:
+    probability = tuple(float(value) for value in item["probability"].values())
+    node = item["target_node"]
+    if len(probability) != graph.schema.num_classes or not all(map(math.isfinite, probability)):
+        raise ValueError("an explanation has not one probability for each class")
+    if node is not None and not (type(node) is int and 0 <= node < int(graph.sizes[0])):
+        raise ValueError(f"{node!r} is no node of an explanation")
+    return Explanation(
+        class_index=index,
+        class_name=name,
+        rank=int(item["rank"]),
+        probability=probability,
+        log_odds=float(item["log_odds"]),
+        graph=graph,
+        node=node,
+        candidate=int(item["candidate"]),
+        standing=None if item["standing"] is None else Standing(**item["standing"]),
+        evidence=None if item["evidence"] is None else Evidence.from_json(item["evidence"]),
+        example=example,
+    )
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    """What a run folder tells beside the graphs; nothing where only explanations were saved."""
+    about = read_json(folder / CONFIG) if (folder / CONFIG).exists() else {}
+    if (folder / METRICS).exists():
+        about["metrics"] = read_json(folder / METRICS, "paper", "sound", "floor", "control")
+    if (folder / GENERATION).exists():
+        about["generation"] = read_json(folder / GENERATION)
+    if (folder / TIMINGS).exists():
+        about["timings"] = read_timings(folder / TIMINGS)
+    return about
+
+
+def _told(error: Exception) -> str:
+    """What went wrong; the text of a KeyError is the key alone."""
+    return f"it lacks {error}" if isinstance(error, KeyError) else str(error)
