@@ -1,0 +1,103 @@
+"""Small but complete runs, whose pages have everything that a page of a real run has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from torch import Tensor, nn
+from torch_geometric.data import HeteroData
+
+from dignn import DiGNNExplainer, Explanations
+from dignn.config import PRESETS, Config
+from dignn.config.structure import TrainingConfig
+from dignn.data import load
+from dignn.schema import EdgeType, FeatureSpec, Schema
+from tiny_models import TinyHetero
+
+# What a page must show and never run. `window.hacked` tells afterwards whether one of them was run.
+HOSTILE = (
+    "<script>window.hacked=1</script>",
+    '<img src=x onerror="window.hacked=1">',
+    "\"><svg onload='window.hacked=1'>",
+    "</script><script>window.hacked=1</script><!--",
+    "' onmouseover='window.hacked=1",
+    "</style><a href=javascript:window.hacked=1>&amp; {{ 7 * 7 }}</a>",
+)
+
+
+def small_config() -> Config:
+    """Settings with which everything is learned for a moment, so that there are loss curves and all metrics."""
+    smoke = PRESETS["smoke"]
+    moment = TrainingConfig(steps=8, validate_every=4)
+    return replace(
+        smoke,
+        sizes=(8, 9),
+        subgraphs_per_size=30,
+        candidates=64,
+        top_k=3,
+        refinement_rounds=1,
+        node_growth=replace(smoke.node_growth, training=moment),
+        ditabddpm=replace(smoke.ditabddpm, sampler_steps=4, training=moment),
+        tabddpm=replace(smoke.tabddpm, sampler_steps=4, training=moment),
+    )
+
+
+def planted_run(folder: Path) -> Explanations:
+    """A run on the planted data, in ``folder``."""
+    dataset = load("planted")
+    return _run(TinyHetero(dataset.schema), dataset.data, dataset.schema, folder, "planted")
+
+
+def hostile_run(folder: Path) -> Explanations:
+    """The same data and model under names that look like HTML: types, relations, columns, classes, the data set."""
+    dataset = load("planted")
+    plain = dataset.schema
+    types = {name: f"{name} {HOSTILE[i % len(HOSTILE)]}" for i, name in enumerate(plain.node_types)}
+    relations = {kind: _renamed(kind, types, i) for i, kind in enumerate(plain.edge_types)}
+    data = HeteroData()
+    for name, new in types.items():
+        data[new].update(dataset.data[name].to_dict())
+    for kind, renamed in relations.items():
+        data[renamed].edge_index = dataset.data[kind].edge_index
+    names = {types[name]: _columns(plain.spec(name)) for name in plain.node_types if plain.spec(name).generated}
+    classes = [f"{name} {HOSTILE[i % len(HOSTILE)]}" for i, name in enumerate(plain.classes)]
+    schema = Schema.from_hetero(data, types[str(plain.target)], names=names, classes=classes)
+    model = _Renaming(TinyHetero(plain), {new: name for name, new in types.items()}, relations)
+    return _run(model, data, schema, folder, HOSTILE[0])
+
+
+class _Renaming:
+    """A model behind other names; no module, because those cannot bear every name."""
+
+    def __init__(self, model: nn.Module, types: dict[str, str], relations: dict[EdgeType, EdgeType]) -> None:
+        self.model = model
+        self.types = types
+        self.relations = {new: kind for kind, new in relations.items()}
+
+    def __call__(self, x_dict: dict[str, Tensor], edge_index_dict: dict[EdgeType, Tensor]) -> Tensor:
+        x = {self.types[name]: rows for name, rows in x_dict.items()}
+        return self.model(x, {self.relations[kind]: pairs for kind, pairs in edge_index_dict.items()})
+
+
+def _renamed(kind: EdgeType, types: dict[str, str], index: int) -> EdgeType:
+    source, name, target = kind
+    return types[source], f"{name} {HOSTILE[index % len(HOSTILE)]}", types[target]
+
+
+def _columns(spec: FeatureSpec) -> list[str]:
+    return [f"{spec.column_name(j)} {HOSTILE[j % len(HOSTILE)]}" for j in range(spec.width)]
+
+
+def _run(model: Any, data: HeteroData, schema: Schema, folder: Path, name: str) -> Explanations:
+    with pytest.MonkeyPatch.context() as patch:  # what takes time has tests of its own
+        patch.setattr("dignn.runtime.threads.cores", lambda: 1)
+        patch.setattr("dignn.features.absorbing_rows._ROWS", 100)
+        patch.setattr("dignn.metrics.c2st.TREES", 2)
+        patch.setattr("dignn.metrics.c2st.FOLDS", 2)
+        patch.setattr("dignn.metrics.table.CONTROL_GRAPHS", 12)
+        about = {"dataset": name, "preset": "smoke"}
+        explainer = DiGNNExplainer(model, data, schema=schema, config=small_config(), folder=folder, about=about)
+        return explainer.fit().explain()
