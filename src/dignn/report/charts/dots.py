@@ -35,6 +35,7 @@ class DotRow:
         controls: of what is no good.
         better: whether lower or higher values are better, or those near the floor.
         low, high: ends of the scale; by default as the values need.
+        made: what the value is of, for those who cannot see.
     """
 
     name: str
@@ -44,6 +45,7 @@ class DotRow:
     better: Better = ""
     low: float | None = 0.0
     high: float | None = None
+    made: str = "explanations"
 
 
 SHAPES = ("cross", "plus", "triangle", "square")
@@ -108,7 +110,7 @@ def _scale(row: DotRow) -> tuple[float, float]:
 
 
 def _words(row: DotRow) -> str:
-    said = [f"explanations {number(row.value)}"]
+    said = [f"{row.made} {number(row.value)}"]
     if row.floor is not None:
         said.append(f"real graphs {number(row.floor)}")
     said += [f"{item.name} {number(item.value)}" for item in row.controls if item.value is not None]

@@ -1,0 +1,190 @@
+"""What a figure means, in plain words: each value beside what real graphs score and what noise scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from dignn.report.charts.parts import number, percent
+
+Level = Literal["good", "fair", "poor"]
+TREES, NOISE = "random_trees", "column_noise"
+# Squared MMD below this is chance: that of 400 graphs from as many of the same kind varies by as much.
+_CHANCE = 0.0005
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judgement of one figure.
+
+    Args:
+        level: how good it is.
+        text: a sentence without its capital and full stop.
+    """
+
+    level: Level
+    text: str
+
+
+# A judge takes the value, the floor (what real graphs score; None where nobody knows) and the controls by name.
+Judge = Callable[[float, float | None, Mapping[str, float]], Verdict]
+
+
+def valid(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
+    """Share of generated graphs that are connected and consistent with the metagraph."""
+    if value >= 0.98:
+        return Verdict("good", "all are" if value == 1 else "nearly all are")
+    if value >= 0.8:
+        return Verdict("fair", f"{percent(1 - value)} were thrown away")
+    return Verdict("poor", f"{percent(1 - value)} were thrown away: the generator has not learned how graphs are built")
+
+
+def distance(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
+    """A squared MMD of structure from held-out graphs."""
+    if floor is None:
+        return Verdict("fair", "what real graphs score is not known, so this says little")
+    base = max(floor, 0.0)
+    if value <= 1.25 * base + _CHANCE:
+        return Verdict("good", "as near to held-out real graphs as other real graphs are")
+    if value <= 2 * base + 2 * _CHANCE:
+        return Verdict("good", "nearly as near to held-out real graphs as other real graphs are")
+    trees = controls.get(TREES)
+    if trees is not None and value - base < 0.25 * (trees - base):
+        return Verdict("fair", "not as near as other real graphs are, but far nearer than random trees")
+    return Verdict("poor", "clearly different from real graphs")
+
+
+def feature_error(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
+    """An error of features against held-out rows."""
+    if floor is None:
+        return Verdict("fair", "what real rows score is not known, so this says little")
+    if value <= 1.25 * floor + 1e-9:
+        return Verdict("good", "as near to held-out real features as other real ones are")
+    if value <= 2 * floor:
+        return Verdict("fair", "somewhat farther from held-out real features than other real ones are")
+    noise = controls.get(NOISE)
+    if noise is not None and value >= noise:
+        return Verdict("poor", "no nearer to real features than noise is")
+    return Verdict("poor", f"{number(value / floor) if floor else 'many'} times as far off as real features are")
+
+
+def told_apart(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
+    """C2ST: AUC of a classifier that tells generated from real; of one of each, how often it is right."""
+    right = f"shown one of each, it is right in {percent(value)} of cases; guessing gives 50 %"
+    if value <= 0.6:
+        return Verdict("good", f"a classifier can hardly tell them apart ({right})")
+    if floor is not None and value <= floor + 0.03:
+        return Verdict("good", f"told apart no better than real ones are from real ones ({right})")
+    if value <= 0.7:
+        return Verdict("fair", f"a classifier tells them apart a little better than by chance ({right})")
+    if value <= 0.85:
+        return Verdict("poor", f"a classifier tells them apart more often than not ({right})")
+    return Verdict("poor", f"a classifier tells them apart easily ({right})")
+
+
+def memorised(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
+    """Share of generated rows that are nearer to a row that was learned from than to one that was held out."""
+    base = 0.5 if floor is None else floor
+    if value > base + 0.1:
+        return Verdict("poor", "nearer to what was learned from than real rows are: some may be copies")
+    if value > base + 0.05:
+        return Verdict("fair", "a little nearer to what was learned from than real rows are")
+    return Verdict("good", "no nearer to what was learned from than real rows are: not copied")
+
+
+def new(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
+    """Share of generated graphs that are the same as no graph that was learned from."""
+    base = 1.0 if floor is None else floor
+    if abs(value - base) <= 0.05:
+        return Verdict("good", "new as often as real graphs that were not learned from")
+    if value > base:
+        return Verdict("good", "new more often than real graphs, among which shapes repeat")
+    copies, usual = percent(1 - value), f"of real graphs {percent(1 - base)} do"
+    if value >= 0.75 * base:
+        return Verdict("fair", f"{copies} repeat a graph that was learned from; {usual}")
+    return Verdict("poor", f"{copies} copy a graph that was learned from; {usual}")
+
+
+def different(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
+    """Share of generated graphs that are the same as no other generated graph."""
+    base = 1.0 if floor is None else floor
+    if value >= base - 0.05:
+        return Verdict("good", "as varied as real graphs are")
+    if value >= 0.75 * base:
+        return Verdict("fair", "less varied than real graphs are")
+    return Verdict("poor", "the generator repeats itself far more than real graphs do")
+
+
+def surest(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
+    """The highest probability, whatever the graph is like."""
+    noise = max((controls[name] for name in (TREES, NOISE) if name in controls), default=None)
+    if noise is not None and noise >= value - 0.02:
+        return Verdict("fair", "high for random trees or noise as well, so by itself it says little")
+    if value >= 0.95:
+        return Verdict("good", "the model is sure of explanations, and less sure of noise")
+    return Verdict("fair" if value >= 0.8 else "poor", "for some class no graph was found that the model is sure of")
+
+
+def sure_inside(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
+    """The highest probability among graphs that are like real members of the class."""
+    if floor is not None and value >= floor - 0.02:
+        return Verdict("good", "as sure as of its surest real members")
+    if value >= 0.9:
+        return Verdict(
+            "good" if floor is None else "fair", "sure, though a little less than of its surest real members"
+        )
+    if value >= 0.7:
+        return Verdict("fair", "less sure than of its surest real members")
+    return Verdict("poor", "unsure: it has seen no generated graph that is a clear member of every class")
+
+
+def motifs(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
+    """Share of the class's motifs that its first explanation contains."""
+    if floor is None:
+        return Verdict("fair", "what real graphs contain is not known, so this says little")
+    if value >= floor + 0.05:
+        return Verdict("good", f"{percent(value)}; a random real graph of the class contains {percent(floor)}")
+    if value >= floor - 0.05:
+        return Verdict("fair", "no more than a random real graph of the class contains")
+    return Verdict("poor", f"less than a random real graph of the class contains ({percent(floor)})")
+
+
+def covered(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
+    """Share of real members that are near one of ten explanations."""
+    said = f"ten explanations are near to {percent(value)} of real members"
+    if floor is None:
+        return Verdict("fair", said)
+    said += f"; ten random real graphs to {percent(floor)}"
+    if value >= floor - 0.05:
+        return Verdict("good", said)
+    if value >= 0.4 * floor:
+        return Verdict("fair", f"{said}: they show the clearest members, not all kinds of them")
+    return Verdict("poor", f"{said}: they show one corner of the class")
+
+
+def contrasted(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
+    """Share of a class's own motifs minus that of other classes' motifs."""
+    if value > 0.05:
+        return Verdict("good", "shows more of its own motifs than of other classes'")
+    if value >= -0.02:
+        return Verdict("fair", "its motifs do not tell it from other classes")
+    return Verdict("poor", "shows more of other classes' motifs than of its own")
+
+
+def found(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
+    """Recall of what was planted."""
+    if value >= 0.9:
+        return Verdict("good", "all of it is there" if value == 1 else "nearly all of it is there")
+    if value >= 0.6:
+        return Verdict("fair", "most of it is there")
+    return Verdict("poor", "much of it is missing")
+
+
+def right(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
+    """Precision of what was planted."""
+    if value >= 0.9:
+        return Verdict("good", "always the class's own" if value == 1 else "nearly always the class's own")
+    if value >= 0.6:
+        return Verdict("fair", "mostly the class's own")
+    return Verdict("poor", "often another class's")
