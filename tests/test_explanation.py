@@ -100,3 +100,73 @@ def test_files_of_another_version_are_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(content | {"format": "dignn.Explanations.1"}))
     with pytest.raises(RunFolderError, match=f"format dignn.Explanations.1, not {FORMAT}; run again"):
         Explanations.load(tmp_path)
+
+
+def test_nearest_real_graphs_are_saved_where_all_have_one(tmp_path: Path) -> None:
+    example = graph(2.0)
+    Explanations({"two": [explanation(0, example=example), explanation(1, example=graph(3.0))]}).save(tmp_path)
+    loaded = Explanations.load(tmp_path)["two"]
+    assert [float(item.example.features("author")[0, 2]) for item in loaded if item.example is not None] == [2.0, 3.0]
+    assert loaded[0].example is not None
+    assert torch.equal(loaded[0].example.edge, example.edge)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("probability", {"one": "much", "two": 0.75}),
+        ("probability", {"one": 0.25}),
+        ("probability", [0.25, 0.75]),
+        ("target_node", 3),
+        ("target_node", "author"),
+        ("log_odds", None),
+        ("rank", "first"),
+        ("standing", {"inside": True}),
+        ("standing", 7),
+        ("evidence", {"text": "Because"}),
+        ("evidence", []),
+    ],
+)
+def test_values_that_no_run_writes_are_named_as_damage(tmp_path: Path, key: str, value: object) -> None:
+    Explanations({"two": [explanation()]}).save(tmp_path)
+    path = tmp_path / "explanations.json"
+    content = json.loads(path.read_text())
+    content["classes"]["two"][0][key] = value
+    path.write_text(json.dumps(content))
+    with pytest.raises(RunFolderError, match="explanations.json is damaged .*; delete the file and run again"):
+        Explanations.load(tmp_path)
+
+
+@pytest.mark.parametrize("classes", [[], {"two": 3}, {"two": ["x"]}, None])
+def test_classes_that_are_none_are_named_as_damage(tmp_path: Path, classes: object) -> None:
+    Explanations({"two": [explanation()]}).save(tmp_path)
+    path = tmp_path / "explanations.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"classes": classes}))
+    with pytest.raises(RunFolderError, match="explanations.json is damaged"):
+        Explanations.load(tmp_path)
+
+
+def test_graphs_of_other_explanations_are_refused(tmp_path: Path) -> None:
+    Explanations({"two": [explanation(), explanation(1)]}).save(tmp_path)
+    other = tmp_path / "other"
+    Explanations({"two": [explanation()]}).save(other)
+    (other / "explanations.safetensors").replace(tmp_path / "explanations.safetensors")
+    with pytest.raises(RunFolderError, match="holds 1 graphs and explanations.json tells of 2; delete both"):
+        Explanations.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["config", "metrics", "timings", "generation"])
+def test_other_damaged_files_of_a_run_folder_are_named(tmp_path: Path, name: str) -> None:
+    Explanations({"two": [explanation()]}).save(tmp_path)
+    for content in ("[1, 2", "[1, 2]"):
+        (tmp_path / f"{name}.json").write_text(content)
+        with pytest.raises(RunFolderError, match=f"{name}.json is damaged"):
+            Explanations.load(tmp_path)
+
+
+def test_in_a_terminal_explanations_are_lines_and_no_tensors() -> None:
+    assert repr(explanation()) == "Explanation('two', p = 0.75, 3 nodes: 1 author, 2 paper)"
+    shown = repr(Explanations({"one": [], "two": [explanation(), explanation(1)]}))
+    assert shown.count("Explanation('two'") == 2
+    assert "'one': no explanation" in shown
+    assert "tensor" not in shown
