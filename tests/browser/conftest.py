@@ -52,7 +52,8 @@ def chromium() -> str:
     pytest.skip("There is no Chromium here; install the package chromium or name one by DIGNN_CHROMIUM")
 
 
-# Not for the whole session (hence this folder is a package): while it runs, nothing else in this process can run an event loop of its own.
+# Not for the whole session: while it runs, nothing else in this process can run an event loop of its own. Hence this
+# folder is a package.
 @pytest.fixture(scope="package")
 def browser(chromium: str) -> Iterator[Browser]:
     """Chromium without a window, driven by Playwright."""
