@@ -23,7 +23,7 @@ def changes(about: Mapping[str, Any]) -> dict[tuple[str, ...], Any] | None:
     preset, config = about.get("preset", DEFAULT), about.get("config")
     if not isinstance(preset, str) or preset not in PRESETS or not isinstance(config, Mapping):
         return None
-    usual, found = dict(_leaves(asdict(PRESETS[preset]))), dict(_leaves(config))
+    usual, found = dict(leaves(asdict(PRESETS[preset]))), dict(leaves(config))
     if usual.keys() != found.keys():
         return None
     return {path: value for path, value in found.items() if _plain(value) != _plain(usual[path])}
@@ -74,11 +74,11 @@ def python_call(about: Mapping[str, Any], target: str | None = None) -> str | No
     return "\n".join([*lines, f"explainer = DiGNNExplainer({call})", "explanations = explainer.fit().explain()"])
 
 
-def _leaves(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def leaves(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every single setting with its path."""
     for name, value in values.items():
         if isinstance(value, Mapping):
-            yield from _leaves(value, (*path, str(name)))
+            yield from leaves(value, (*path, str(name)))
         else:
             yield (*path, str(name)), value
 
