@@ -1,0 +1,129 @@
+"""An explanation as a graph whose attributes are plain values, as GraphML and GEXF hold them.
+
+An explanation may have directed and undirected edges at once. Both formats have one kind for the whole graph, and most
+programs refuse a mixture. So the graph is directed as soon as the schema has a directed relation, every edge stands
+there once, from the relation's source type to its target type, and its attribute ``directed`` says whether the
+orientation means anything.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import networkx as nx
+
+from dignn.evidence import Kind
+from dignn.explanation import Explanation
+from dignn.readable import edges, member_name, top_features, type_name
+from dignn.schema import FeatureKind
+
+# Types with at most this many columns get an attribute per column; the features of others are one text.
+MOST_COLUMNS = 50
+# Columns in the text of a continuous type that has more than these: nearly every value differs from 0 there.
+MOST_VALUES = 64
+# What XML 1.0 cannot hold, and carriage returns, which its readers turn into something else.
+_FORBIDDEN = re.compile("[^\t\n\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def clean(text: str) -> str:
+    """The text with U+FFFD, the replacement character, for every character that XML cannot hold."""
+    return _FORBIDDEN.sub("\ufffd", text)
+
+
+def portable_graph(explanation: Explanation) -> nx.Graph | nx.DiGraph:
+    """The graph with plain attributes.
+
+    Nodes have ``type``, ``label`` (the member's name, or the type), ``target``, ``features`` (as text),
+    ``importance`` (log-odds that the class loses without the node, where known) and, for types of few columns, an
+    attribute ``TYPE: COLUMN`` per column. Edges have ``relation``, ``directed`` and ``importance``. The graph has
+    ``class``, ``probability``, ``log_odds``, ``rank`` and, where known, ``text``.
+    """
+    batch = explanation.graph
+    schema = batch.schema
+    graph = nx.DiGraph() if any(relation.directed for relation in schema.relations) else nx.Graph()
+    graph.graph.update(_of_graph(explanation))
+    of_node, of_edge = importance(explanation)
+    titles = _column_titles(explanation)
+    for node in batch.mask[0].nonzero()[:, 0].tolist():
+        graph.add_node(node, **_of_node(explanation, node), **_columns(explanation, node, titles))
+        if node in of_node:
+            graph.nodes[node]["importance"] = of_node[node]
+    for u, v, relation in edges(batch):
+        u, v = (u, v) if relation.source == type_name(batch, u) else (v, u)
+        graph.add_edge(u, v, relation=clean(relation.name), directed=relation.directed)
+        if (u, v) in of_edge:
+            graph.edges[u, v]["importance"] = of_edge[u, v]
+    return graph
+
+
+def importance(explanation: Explanation) -> tuple[dict[int, float], dict[tuple[int, int], float]]:
+    """Log-odds that the class loses without each node, and without each edge (both orders of its ends)."""
+    if explanation.evidence is None:
+        return {}, {}
+    effects = explanation.evidence.effects
+    nodes = {effect.part.nodes[0]: effect.drop for effect in effects.of(Kind.NODE) if effect.drop is not None}
+    pairs: dict[tuple[int, int], float] = {}
+    measured = [(effect.part.edges[0], effect.drop) for effect in effects.of(Kind.EDGE) if effect.drop is not None]
+    for (u, v), drop in measured:
+        pairs[u, v] = drop
+    for (u, v), drop in measured:  # two directed edges may join one pair, so the other order is filled in last
+        pairs.setdefault((v, u), drop)
+    return nodes, pairs
+
+
+def _of_graph(explanation: Explanation) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "class": clean(explanation.class_name),
+        "probability": explanation.score,
+        "log_odds": explanation.log_odds,
+        "rank": explanation.rank,
+    }
+    if explanation.evidence is not None:
+        found["text"] = clean(explanation.evidence.text)
+    return found
+
+
+def _of_node(explanation: Explanation, node: int) -> dict[str, Any]:
+    graph = explanation.graph
+    name = type_name(graph, node)
+    spec = graph.schema.spec(name)
+    few = spec.kind.discrete or spec.width <= MOST_COLUMNS
+    shown = top_features(graph, node, spec.width if few else MOST_VALUES)
+    return {
+        "type": clean(name),
+        "label": clean(member_name(graph, node) or name),
+        "target": node == explanation.node,
+        "features": clean("; ".join(f"{column}={value:.6g}" for column, value in shown)),
+    }
+
+
+def _columns(explanation: Explanation, node: int, titles: dict[str, list[str]]) -> dict[str, float]:
+    """The values of a node's columns, of a type that has few."""
+    graph = explanation.graph
+    name = type_name(graph, node)
+    if name not in titles:
+        return {}
+    row = graph.tables[name][int(graph.row[0, node])].tolist()
+    return dict(zip(titles[name], row, strict=True))
+
+
+def _column_titles(explanation: Explanation) -> dict[str, list[str]]:
+    """By type name, distinct attribute names of its columns: names of users need not be distinct."""
+    schema = explanation.graph.schema
+    used: set[str] = set()
+    titles: dict[str, list[str]] = {}
+    for name, spec in zip(schema.node_types, schema.features, strict=True):
+        if spec.kind in (FeatureKind.NONE, FeatureKind.IDENTITY) or spec.width > MOST_COLUMNS:
+            continue
+        if name not in explanation.graph.tables:
+            continue
+        titles[name] = []
+        for column in range(spec.width):
+            title = clean(f"{name}: {spec.column_name(column)}")
+            distinct, number = title, 2
+            while distinct in used:
+                distinct, number = f"{title} ({number})", number + 1
+            used.add(distinct)
+            titles[name].append(distinct)
+    return titles
