@@ -1,67 +1,52 @@
-"""What the command line shows: results on standard output; progress and messages on standard error."""
+"""What the command line shows: results on standard output; messages on standard error."""
 
 from __future__ import annotations
 
+import json
 import logging
-import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from rich.console import Console
-from rich.logging import RichHandler
-from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
-
-from dignn.runtime.progress import Progress, Tick
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 
-class ConsoleProgress(Progress):
-    """A bar per stage in a terminal, also for stages at the same time; a line per finished stage in any output."""
+class _Messages(logging.Handler):
+    """A message is a line, however long: a file of messages can be searched, and a terminal wraps it by itself."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._running = 0
-        self._bars = Bars()
-
-    @contextmanager
-    def stage(self, title: str) -> Iterator[Tick]:
-        begin = time.perf_counter()
-        bars, task = self._begin(title)
-        try:
-            yield lambda done, total: bars.update(task, completed=done, total=total)
-        finally:
-            self._end(task)
-        err.print(f"{title:<26} {time.perf_counter() - begin:7.2f} s")
-
-    def _begin(self, title: str) -> tuple[Bars, TaskID]:
-        columns = (TextColumn("{task.description:<26}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-        with self._lock:
-            if not self._running:  # a terminal shows the bars of one object at a time
-                self._bars = Bars(*columns, console=err, transient=True, disable=not err.is_terminal)
-                self._bars.start()
-            self._running += 1
-            return self._bars, self._bars.add_task(title, total=None)
-
-    def _end(self, task: TaskID) -> None:
-        with self._lock:
-            self._bars.remove_task(task)
-            self._running -= 1
-            if not self._running:
-                self._bars.stop()
+    def emit(self, record: logging.LogRecord) -> None:
+        style = "yellow" if record.levelno >= logging.WARNING else ""
+        err.print(Text(self.format(record), style=style), soft_wrap=True)
 
 
 def log_to_console(quiet: bool) -> None:
     """Shows the library's warnings (and, unless ``quiet``, what it says it is doing)."""
-    handler = RichHandler(console=err, show_time=False, show_path=False, show_level=False)
     logger = logging.getLogger("dignn")
-    logger.handlers = [handler]
+    logger.handlers = [_Messages()]
     logger.setLevel(logging.WARNING if quiet else logging.INFO)
+
+
+def say(text: str) -> None:
+    """Prints a line of the result as it is: brackets mean nothing, and it is not broken."""
+    out.print(text, soft_wrap=True, markup=False)
+
+
+def say_path(title: str, path: Path) -> None:
+    """Prints where something is. In a terminal the path can be opened by a click."""
+    link = Style(link=path.resolve().as_uri()) if out.is_terminal else Style()
+    out.print(Text.assemble(f"{title}: ", (str(path), link)), soft_wrap=True)
+
+
+def say_json(value: Mapping[str, Any]) -> None:
+    """Prints one JSON object. Not by the console, which would break long lines."""
+    sys.stdout.write(json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None) -> None:

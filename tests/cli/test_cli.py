@@ -152,7 +152,7 @@ def test_a_users_mistake_gives_one_sentence_and_exit_code_2(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--ditabddpm.dropout", "1"], "dropout is 1.0; it must be at least 0 and below 1"),
+        (["--ditabddpm.dropout", "1"], "ditabddpm: dropout is 1.0; it must be at least 0 and below 1"),
         (["--ditabddpm.denoiser", "paper"], "choose noise 'marginal'"),
         (["--tabddpm.sampler-steps", "0"], "sampler_steps is 0; it must be at least 1"),
     ],
@@ -161,9 +161,9 @@ def test_a_setting_of_a_generator_that_makes_no_sense_is_named(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("explain", "planted", "--out", str(tmp_path / "run"), *arguments) == 2
-    shown = " ".join(word for word in capsys.readouterr().err.split() if word != "│")
+    shown = capsys.readouterr().err
     assert message in shown
-    assert "Traceback" not in shown
+    assert len(shown.splitlines()) == 1
     assert not (tmp_path / "run").exists()
 
 
@@ -175,12 +175,6 @@ def test_a_missing_data_set_gives_one_sentence(
     assert run("explain", "dblp", "--out", str(tmp_path / "run")) == 2
     assert "DBLP is not on this machine" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("command", [[], ["demo"], ["explain"], ["evaluate"], ["train"], ["datasets"]])
-def test_help_has_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(*command, "--help") == 0
-    assert "Example: dignn" in capsys.readouterr().out
 
 
 def test_help_does_not_wait_for_torch() -> None:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from dignn.console import out
+from dignn.cli.options import Flag
+from dignn.console import out, say, say_json
 
 
-def datasets() -> None:
+def datasets(quiet: Flag = False, json: Flag = False) -> None:
     """List the data sets: what they are, whether they are on this machine, how to get them.
 
     Example: dignn datasets
+
+    Args:
+        quiet: print only the names, one on each line.
+        json: print one JSON object with the list "datasets", and nothing else.
     """
     from dignn.data import DATASETS
 
+    if json:
+        told = ("name", "summary", "task", "size", "source", "licence", "available", "downloadable")
+        say_json({"datasets": [{name: getattr(info, name) for name in told} for info in DATASETS.values()]})
+        return
     for info in DATASETS.values():
+        if quiet:
+            say(info.name)
+            continue
         missing = "not here; get it with --download" if info.downloadable else "not here"
         here = "generated, always here" if info.local is None else "here" if info.available else missing
         out.print(f"[bold]{info.name}[/bold]  ({here})")
         for line in (info.summary, f"{info.task}; {info.size}", f"from: {info.source}", f"licence: {info.licence}"):
-            out.print(f"    {line}", soft_wrap=True)
+            say(f"    {line}")

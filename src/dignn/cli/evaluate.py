@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import tyro
-
+from dignn.cli.options import File, Flag, Function, Run
 from dignn.cli.rebuild import noted, subject_of
+from dignn.cli.shown import working
 from dignn.cli.summary import print_summary
-from dignn.console import ConsoleProgress, log_to_console, out
-from dignn.runtime.progress import Progress
+from dignn.console import say_json, say_path
 
 
 def evaluate(
-    run: Annotated[Path, tyro.conf.Positional],
-    data: Path | None = None,
-    model: Annotated[str | None, tyro.conf.arg(metavar="FILE.py:FUNCTION")] = None,
-    trust: bool = False,
-    json: bool = False,
-    download: bool = False,
-    quiet: bool = False,
+    run: Run,
+    data: File = None,
+    model: Function = None,
+    trust: Flag = False,
+    download: Flag = False,
+    quiet: Flag = False,
+    json: Flag = False,
 ) -> None:
     """Measure a run folder again, and write its metrics, explanations and report anew.
 
@@ -38,23 +34,19 @@ def evaluate(
         model: the function that returns your trained model, as in `dignn explain`. THAT CODE IS RUN.
         trust: run the model's code that the folder names, if --model names none, and read the data file even if it
             holds more than graphs. THIS CAN RUN ANY CODE of whoever wrote the folder or the data file.
-        json: print metrics.json and nothing else.
         download: fetch the data set if it is not on this machine.
         quiet: show only the result.
+        json: print metrics.json, one JSON object, and nothing else.
     """
     from dignn.runtime.files import read_json
 
-    log_to_console(quiet or json)
-    found = noted(run)
-    progress = Progress() if quiet or json else ConsoleProgress()
-    subject = subject_of(found, progress, data=data, model=model, trust=trust, download=download)
-    explainer = subject.explainer(found.config, found.seed, run, found.preset, progress).fit()
-    explanations = explainer.explain(measure_again=True)
+    with working(quiet, json) as progress:
+        found = noted(run)
+        subject = subject_of(found, progress, data=data, model=model, trust=trust, download=download)
+        explainer = subject.explainer(found.config, found.seed, run, found.preset, progress).fit()
+        explanations = explainer.explain(measure_again=True)
     if json:
-        import json as writer
-
-        text = writer.dumps(read_json(run / "metrics.json"), indent=1)
-        out.print(text, markup=False, highlight=False, soft_wrap=True)
+        say_json(read_json(run / "metrics.json"))
         return
     print_summary(explanations)
-    out.print(f"Report: {run / 'report.html'}", soft_wrap=True, markup=False)
+    say_path("Report", run / "report.html")

@@ -8,36 +8,52 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from dignn.cli.options import By, Columns, FewerColumns, Form, Name, Own
+from dignn.cli.options import FewerColumns, Flag, Folder, Known, Name, Own, Preset
 from dignn.cli.rebuild import as_noted
+from dignn.cli.shown import working
 from dignn.cli.subject import is_file, of_dataset, of_file
-from dignn.cli.summary import print_accuracy, print_summary
+from dignn.cli.summary import print_accuracy, print_summary, summary
 from dignn.config import PRESETS, Config
-from dignn.console import ConsoleProgress, log_to_console, out
+from dignn.console import say_json, say_path
 from dignn.errors import DignnError
-from dignn.runtime.progress import Progress
 
 if TYPE_CHECKING:
     from dignn.cli.subject import Subject
+    from dignn.explanation import Explanations
 
 
 def demo_with(preset: str) -> Callable[..., None]:
     """The command ``demo`` with the settings of a preset."""
     default = PRESETS[preset]
 
-    def demo(out: Path = Path("runs/demo"), seed: int = 0, quiet: bool = False) -> None:
+    def demo(
+        out: Annotated[Path, tyro.conf.arg(metavar="FOLDER")] = Path("runs/demo"),
+        seed: int = 0,
+        preset: Preset = preset,
+        quiet: Flag = False,
+        json: Flag = False,
+    ) -> None:
         """Explain a model on the embedded data set `planted`: no download, a report in about two minutes.
 
-        Example: dignn demo --out runs/demo
+        The model sorts authors into four classes whose patterns are known, because they were planted. Open the
+        report that is named at the end in a browser.
+
+        Example: dignn demo
+
+        Quick, to see that everything works (its explanations are poor): dignn demo --preset smoke --out runs/smoke
 
         Args:
-            out: run folder.
+            out: run folder. A demo that was stopped goes on there.
             seed: same seed, same result.
+            preset: settings: fast, the paper's, or, just to see that everything works, smoke.
             quiet: show only the result.
+            json: print a summary as one JSON object, and nothing else.
         """
-        progress = _prepare(default, out, quiet)
-        subject = of_dataset("planted", seed, "strong", FewerColumns(), progress, download=False)
-        _explain(subject, out, default, preset, seed, progress, quiet)
+        with working(quiet, json) as progress:
+            _check(default, out)
+            subject = of_dataset("planted", seed, "strong", FewerColumns(), progress, download=False)
+            explanations = subject.explainer(default, seed, out, preset, progress).fit().explain()
+        _show(explanations, subject, out, quiet, json)
 
     return demo
 
@@ -48,17 +64,14 @@ def explain_with(preset: str) -> Callable[..., None]:
 
     def explain(
         name: Name,
-        own: Annotated[Own, tyro.conf.arg(name="")] = Own(),  # noqa: B008 (frozen)
+        known: Known = Known(),  # noqa: B008 (frozen)
+        own: Own = Own(),  # noqa: B008 (frozen)
         config: Annotated[Config, tyro.conf.arg(name="")] = default,
-        out: Path | None = None,
+        out: Folder = None,
         seed: int = 0,
-        preset: str = preset,
-        form: Form = "strong",
-        columns: Columns = (),
-        columns_by: By = "variance",
-        words_only: bool = False,
-        download: bool = False,
-        quiet: bool = False,
+        preset: Preset = preset,
+        quiet: Flag = False,
+        json: Flag = False,
     ) -> None:
         """Explain a model, class by class, and write a run folder with a report.
 
@@ -74,58 +87,53 @@ def explain_with(preset: str) -> Callable[..., None]:
 
         Args:
             name: data set, see `dignn datasets`, or data file.
-            own: your own data.
             config: settings.
             out: run folder; by default runs/NAME.
             seed: same seed, same result.
-            preset: settings to start from: fast, paper or smoke.
-            form: which of the two models of the data set is explained.
-            columns: feature columns to keep, by node type, for the model and the generator; director=movie keeps
-                the very columns that are kept of movies.
-            columns_by: keep those that vary most, or those that are not 0 most often.
-            words_only: keep no column named by punctuation, a number, a single letter or a stop word.
-            download: fetch the data set if it is not on this machine.
+            preset: settings to start from: fast, the paper's, or, just to see that everything works, smoke.
             quiet: show only the result.
+            json: print a summary as one JSON object, and nothing else: the run folder, the report, seconds, the best
+                explanation of each class, the main figures beside their floors.
         """
-        fewer = FewerColumns(columns, columns_by, words_only)
+        fewer = known.fewer()
         folder = out or Path("runs") / Path(name).stem
-        if is_file(name):
-            if fewer.columns or form != "strong" or download:
-                raise DignnError(
-                    f"--columns, --form and --download are of data sets that dignn knows, and {name} is a file; leave "
-                    "them out (select columns before you train and save)"
-                )
-            progress = _prepare(config, folder, quiet)
-            subject = as_noted(of_file(Path(name), own), folder)
-        else:
-            if own.given():
-                raise DignnError(
-                    f"{', '.join(own.given())} needs a data file, and {name} is a data set with a model of its own; "
-                    "give a file, or leave it out"
-                )
-            progress = _prepare(config, folder, quiet)
-            subject = of_dataset(name, seed, form, fewer, progress, download=download)
-        _explain(subject, folder, config, preset, seed, progress, quiet)
+        with working(quiet, json) as progress:
+            if is_file(name):
+                if known != Known():
+                    raise DignnError(
+                        f"--columns, --form and --download are of data sets that dignn knows, and {name} is a file; "
+                        "leave them out (select columns before you train and save)"
+                    )
+                _check(config, folder)
+                subject = as_noted(of_file(Path(name), own), folder)
+            else:
+                if own.given():
+                    raise DignnError(
+                        f"{', '.join(own.given())} needs a data file, and {name} is a data set with a model of its "
+                        "own; give a file, or leave it out"
+                    )
+                _check(config, folder)
+                subject = of_dataset(name, seed, known.form, fewer, progress, download=known.download)
+            explanations = subject.explainer(config, seed, folder, preset, progress).fit().explain()
+        _show(explanations, subject, folder, quiet, json)
 
     return explain
 
 
-def _prepare(config: Config, folder: Path, quiet: bool) -> Progress:
+def _check(config: Config, folder: Path) -> None:
     """Refuses wrong settings and a wrong folder before any work."""
     from dignn.dignnexplainer import DiGNNExplainer
     from dignn.runtime.run import check_folder
 
-    log_to_console(quiet)
     DiGNNExplainer.check_settings(config)
     check_folder(folder)
-    return Progress() if quiet else ConsoleProgress()
 
 
-def _explain(
-    subject: Subject, folder: Path, config: Config, preset: str, seed: int, progress: Progress, quiet: bool
-) -> None:
-    explanations = subject.explainer(config, seed, folder, preset, progress).fit().explain()
+def _show(explanations: Explanations, subject: Subject, folder: Path, quiet: bool, json: bool) -> None:
+    if json:
+        say_json(summary(explanations, folder))
+        return
     if subject.card is not None and not quiet:
         print_accuracy(subject.card)
     print_summary(explanations)
-    out.print(f"Report: {folder / 'report.html'}", soft_wrap=True, markup=False)
+    say_path("Report", folder / "report.html")

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import json as json_format
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
 
-from dignn.console import log_to_console, table
+from dignn.cli.options import File, Flag
+from dignn.cli.shown import working
+from dignn.console import say_json, table
 from dignn.errors import DignnError
 
 Kind = Literal["binary", "count", "categorical", "identity", "continuous"]
-Real = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="REAL")]
-Generated = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="GENERATED")]
+Real = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="REAL", help_behavior_hint="")]
+Generated = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="GENERATED", help_behavior_hint="")]
 
 
 def metrics(
     real: Real,
     generated: Generated,
-    motifs: Path | None = None,
-    features: bool = False,
-    kind: Kind | None = None,
-    json: bool = False,
+    motifs: File = None,
+    features: Flag = False,
+    kind: Annotated[Kind | None, tyro.conf.DisallowNone, tyro.conf.arg(help_behavior_hint="")] = None,
+    quiet: Flag = False,
+    json: Flag = False,
 ) -> None:
     """Measure any two sets of graphs, or two feature tables, whichever tool made them.
 
@@ -38,17 +39,17 @@ def metrics(
         motifs: graphs that the generated ones should contain, for GF.
         features: the files are feature tables.
         kind: what the feature columns hold; by default guessed from the real rows.
-        json: print one JSON object with the names of metrics.json.
+        quiet: show only the result.
+        json: print one JSON object with the names of metrics.json, and nothing else.
     """
-    log_to_console(quiet=True)
     if features and motifs is not None:
         raise DignnError("Feature tables contain no motifs; leave out --motifs or --features")
     if not features and kind is not None:
         raise DignnError("--kind says what feature columns hold; add --features, or leave it out")
-    found = _tables(real, generated, kind) if features else _graphs(real, generated, motifs)
+    with working(quiet, json) as progress, progress.stage("Measuring"):
+        found = _tables(real, generated, kind) if features else _graphs(real, generated, motifs)
     if json:
-        # Not by the console, which would break long lines.
-        sys.stdout.write(json_format.dumps(found, indent=1, allow_nan=False) + "\n")
+        say_json(found)
         return
     rows = [row for layer in ("paper", "sound") for row in _rows(found[layer], (layer,))]
     table(("layer", "metric", "value"), rows, title=f"{generated.name} against {real.name}")

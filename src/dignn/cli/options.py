@@ -14,10 +14,21 @@ from dignn.errors import DignnError
 if TYPE_CHECKING:
     from dignn.data import Dataset
 
+# Nothing is said about a default that is "none": what happens then is in the text of the option.
+_PLAIN: dict[str, Any] = {"help_behavior_hint": ""}
 Form = Literal["strong", "paper"]
 By = Literal["variance", "frequency"]
-Name = Annotated[str, tyro.conf.Positional]
-Columns = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TYPE=NUMBER ...")]
+# A switch is off unless it is given, so there is no second option that turns it off.
+Flag = Annotated[bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(**_PLAIN)]
+Name = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME", **_PLAIN)]
+Run = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN", **_PLAIN)]
+Folder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", **_PLAIN)]
+File = Annotated[Path | None, tyro.conf.arg(metavar="FILE", **_PLAIN)]
+Function = Annotated[str | None, tyro.conf.arg(metavar="FILE.py:FUNCTION", **_PLAIN)]
+Columns = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TYPE=NUMBER ...", **_PLAIN)]
+Preset = Annotated[str, tyro.conf.arg(metavar="{fast,paper,smoke}")]
+_Switch = Annotated[bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(prefix_name=False, **_PLAIN)]
+_Names = Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME ...", prefix_name=False, **_PLAIN)]
 
 
 @dataclass(frozen=True)
@@ -56,6 +67,30 @@ class FewerColumns:
         return {"columns": {"chosen": self.wanted(), "by": self.by, "words_only": self.words_only}}
 
 
+# Options of the two groups below have no prefix, and yet each is a group of its own in --help.
+@dataclass(frozen=True)
+class Known:
+    """Of a data set that dignn knows.
+
+    Args:
+        form: which of the two models of the data set is explained.
+        columns: feature columns to keep, by node type, for the model and the generators alike. A type instead of a
+            number, as in director=movie, keeps the very columns that are kept of that type.
+        columns_by: keep those that vary most, or those that are not 0 most often.
+        words_only: keep no column named by punctuation, a number, a single letter or a stop word.
+        download: fetch the data set if it is not on this machine.
+    """
+
+    form: Annotated[Form, tyro.conf.arg(prefix_name=False)] = "strong"
+    columns: Annotated[tuple[str, ...], tyro.conf.arg(metavar="TYPE=NUMBER ...", prefix_name=False, **_PLAIN)] = ()
+    columns_by: Annotated[By, tyro.conf.arg(prefix_name=False)] = "variance"
+    words_only: _Switch = False
+    download: _Switch = False
+
+    def fewer(self) -> FewerColumns:
+        return FewerColumns(self.columns, self.columns_by, self.words_only)
+
+
 @dataclass(frozen=True)
 class Own:
     """Of a data file of your own.
@@ -74,14 +109,14 @@ class Own:
             it.
     """
 
-    model: Annotated[str | None, tyro.conf.arg(metavar="FILE.py:FUNCTION")] = None
-    target: str | None = None
-    classes: tuple[str, ...] = ()
-    return_type: Literal["raw", "probs", "log_probs"] = "raw"
-    names: Path | None = None
-    type_names: tuple[str, ...] = ()
-    edge_names: tuple[str, ...] = ()
-    trust: bool = False
+    model: Annotated[str | None, tyro.conf.arg(metavar="FILE.py:FUNCTION", prefix_name=False, **_PLAIN)] = None
+    target: Annotated[str | None, tyro.conf.arg(metavar="TYPE", prefix_name=False, **_PLAIN)] = None
+    classes: _Names = ()
+    return_type: Annotated[Literal["raw", "probs", "log_probs"], tyro.conf.arg(prefix_name=False)] = "raw"
+    names: Annotated[Path | None, tyro.conf.arg(metavar="FILE", prefix_name=False, **_PLAIN)] = None
+    type_names: _Names = ()
+    edge_names: _Names = ()
+    trust: _Switch = False
 
     def given(self) -> list[str]:
         """The options that were used, as on the command line."""

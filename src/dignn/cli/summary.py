@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dignn.console import accuracies, out, table
+from dignn.console import accuracies, say, table
 
 if TYPE_CHECKING:
     from dignn.explanation import Explanation, Explanations
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 # Words of a class that a row shows.
 WORDS = 8
 ABSENT = "-"
+# No value of metrics.json but a ratio of some.
+MMD_RATIO = "mmd ratio"
 # Main figures: a title, and where the value is in each layer of metrics.json.
 FIGURES = {
     "PF": "paper.pf",
@@ -21,7 +24,7 @@ FIGURES = {
     "GF with types": "sound.typed_gf",
     "coverage of 10": "sound.coverage",
     "valid graphs": "sound.yield",
-    "MMD / floor": "mmd ratio",
+    "MMD / floor": MMD_RATIO,
     "C2ST of features": "sound.features.c2st",
     "C2ST of graphs": "sound.graphs.c2st",
 }
@@ -51,8 +54,44 @@ def print_summary(explanations: Explanations) -> None:
     _print_classes(explanations)
     for name, several in explanations.items():
         if several and several[0].evidence is not None:
-            out.print(f"{name}: {several[0].evidence.text}", soft_wrap=True, markup=False)
+            say(f"{name}: {several[0].evidence.text}")
     _print_figures(explanations.about.get("metrics") or {}, explanations.about.get("timings") or {})
+
+
+def summary(explanations: Explanations, folder: Path) -> dict[str, Any]:
+    """The same for programs, as JSON takes it."""
+    metrics, timings = explanations.about.get("metrics") or {}, explanations.about.get("timings") or {}
+    floor = metrics.get("floor") or {}
+    figures = {
+        path.removeprefix("paper.").removeprefix("sound.").replace(" ", "_"): {
+            "value": figure(metrics, floor, path),
+            "floor": figure(floor, floor, path),
+        }
+        for path in FIGURES.values()
+    }
+    return {
+        "run": str(folder),
+        "report": str(folder / "report.html"),
+        "seconds": timings.get("WALL"),
+        "classes": {name: _told(several[0]) if several else None for name, several in explanations.items()},
+        "figures": {name: found for name, found in figures.items() if found["value"] is not None},
+    }
+
+
+def _told(best: Explanation) -> dict[str, Any]:
+    names = best.graph.schema.node_types
+    codes = best.graph.node_type[0].tolist()
+    return {
+        "probability": best.score,
+        "text": None if best.evidence is None else best.evidence.text,
+        "inside": None if best.standing is None else best.standing.inside,
+        "nodes": {name: codes.count(code) for code, name in enumerate(names) if code in codes},
+    }
+
+
+def figure(layer: Mapping[str, Any], floor: Mapping[str, Any], path: str) -> float | None:
+    """One of :data:`FIGURES` of a layer."""
+    return mmd_ratio(layer, floor) if path == MMD_RATIO else value(layer, path)
 
 
 def value(metrics: Mapping[str, Any], path: str) -> float | None:
@@ -110,10 +149,10 @@ def _print_figures(metrics: Mapping[str, Any], timings: Mapping[str, float]) -> 
         layers[CONTROLS.get(name, name)] = layer
     rows = []
     for title, path in FIGURES.items():
-        found = [mmd_ratio(layer, floor) if path == "mmd ratio" else value(layer, path) for layer in layers.values()]
+        found = [figure(layer, floor, path) for layer in layers.values()]
         if found[0] is not None:
             rows.append([title, *(ABSENT if number is None else f"{number:.3f}" for number in found)])
     if rows:
         table(["figure", *layers], rows, title="Main figures; real graphs as floor, the others as controls")
     if "WALL" in timings:
-        out.print(f"{timings['WALL']:.1f} s in all")
+        say(f"{timings['WALL']:.1f} s in all")
