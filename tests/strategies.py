@@ -325,3 +325,16 @@ def batch_of(
         graph_label=torch.tensor([graph_label]),
         row=torch.full((1, size), -1),
     )
+
+
+def rings_and_stars() -> list[Data]:
+    """Graphs of two classes, told apart by their structure alone."""
+    graphs = []
+    for size in (5, 6, 7) * 4:
+        ring = torch.arange(size)
+        for label, index in enumerate(
+            (torch.stack([ring, (ring + 1) % size]), torch.stack([torch.zeros_like(ring[1:]), ring[1:]]))
+        ):
+            both = torch.cat([index, index.flip(0)], 1)
+            graphs.append(Data(x=torch.ones(size, 1), edge_index=both, y=torch.tensor([label])))
+    return graphs

@@ -96,3 +96,15 @@ def test_the_smoke_preset_is_quick() -> None:
         assert settings.training.steps <= 60
         assert settings.width <= 32
         assert settings.sampler_steps <= 10
+
+
+@pytest.mark.parametrize("sizes", [(), (0,), (101,)])
+def test_sizes_must_be_numbers_of_nodes_that_people_can_look_at(sizes: tuple[int, ...]) -> None:
+    with pytest.raises(DignnError, match="numbers of nodes from 1 to 100"):
+        Config(sizes=sizes)
+
+
+@pytest.mark.parametrize("field", ["candidates", "top_k", "subgraphs_per_size"])
+def test_settings_must_be_positive(field: str) -> None:
+    with pytest.raises(DignnError, match=f"{field} is 0; it must be at least 1"):
+        Config(**{field: 0})

@@ -13,15 +13,16 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
-from dignn import Config, DignnError, DiGNNExplainer, Explanations
+from dignn import DignnError, DiGNNExplainer, Explanations
 from dignn.batch import GraphBatch
 from dignn.config import PRESETS
 from dignn.data import Dataset, load
-from dignn.errors import ModelMismatchError, RunFolderError
+from dignn.errors import RunFolderError
 from dignn.explanation import Standing
 from dignn.features import FeatureBank
 from dignn.members import Members, all_members
 from dignn.structure import NodeGrowth
+from strategies import rings_and_stars
 from tiny_models import TinyGCN, TinyHetero
 
 SMALL = replace(PRESETS["smoke"], sizes=(8, 9), subgraphs_per_size=10, candidates=24, top_k=2, features="bootstrap")
@@ -370,19 +371,13 @@ def test_generated_target_nodes_carry_features_of_their_class(planted: Dataset, 
         assert int(label) in labels[(real == row).all(1)].tolist()
 
 
+@pytest.mark.parametrize("top_k", [0, -1])
+def test_top_k_must_be_positive(planted: Dataset, finished: Path, top_k: int) -> None:
+    with pytest.raises(DignnError, match="it must be at least 1"):
+        explainer(planted, folder=finished).fit().explain(top_k=top_k)
+
+
 # -- other tasks --------------------------------------------------------------------------------------
-
-
-def rings_and_stars() -> list[Data]:
-    graphs = []
-    for size in (5, 6, 7) * 4:
-        ring = torch.arange(size)
-        for label, index in enumerate(
-            (torch.stack([ring, (ring + 1) % size]), torch.stack([torch.zeros_like(ring[1:]), ring[1:]]))
-        ):
-            both = torch.cat([index, index.flip(0)], 1)
-            graphs.append(Data(x=torch.ones(size, 1), edge_index=both, y=torch.tensor([label])))
-    return graphs
 
 
 def test_graph_classification(tmp_path: Path) -> None:
@@ -402,114 +397,3 @@ def test_homogeneous_node_classification() -> None:
     best = explanations["cycle"][0]
     assert isinstance(best.to_hetero_data(), Data)
     assert best.graph.target_mask[0, best.node]
-
-
-# -- bad input ----------------------------------------------------------------------------------------
-
-
-def test_a_model_that_does_not_fit_is_refused_before_anything_is_written(planted: Dataset, tmp_path: Path) -> None:
-    model = TinyHetero(planted.schema)
-    model.head = torch.nn.Linear(8, 9)
-    with pytest.raises(ModelMismatchError, match="9 classes"):
-        DiGNNExplainer(model, planted.data, schema=planted.schema, config=SMALL, folder=tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        (Config(structure="bootstrp"), "no structure generator called 'bootstrp' .did you mean 'bootstrap'"),
-        (Config(features="iid"), "no feature generator called 'iid'"),
-        (Config(sizes=(100,), subgraphs_per_size=5, features="bootstap"), "no feature generator called 'bootstap'"),
-        ("fasst", "no preset called 'fasst' .did you mean 'fast'"),
-    ],
-)
-def test_settings_that_cannot_work_are_refused_before_anything_is_written(
-    planted: Dataset, tmp_path: Path, config: Config | str, message: str
-) -> None:
-    with pytest.raises(DignnError, match=message):
-        explainer(planted, config=config, folder=tmp_path / "run").fit()
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("sizes", [(), (0,), (101,)])
-def test_sizes_must_be_numbers_of_nodes_that_people_can_look_at(sizes: tuple[int, ...]) -> None:
-    with pytest.raises(DignnError, match="numbers of nodes from 1 to 100"):
-        Config(sizes=sizes)
-
-
-@pytest.mark.parametrize("field", ["candidates", "top_k", "subgraphs_per_size"])
-def test_settings_must_be_positive(field: str) -> None:
-    with pytest.raises(DignnError, match=f"{field} is 0; it must be at least 1"):
-        Config(**{field: 0})
-
-
-def test_sizes_that_no_graph_has_are_refused() -> None:
-    with pytest.raises(DignnError, match="No graph has one of the sizes"):
-        DiGNNExplainer(TinyGCN(1, 2, pool=True), rings_and_stars(), config=Config(sizes=(50,))).fit()
-
-
-@pytest.mark.parametrize("top_k", [0, -1])
-def test_top_k_must_be_positive(planted: Dataset, finished: Path, top_k: int) -> None:
-    with pytest.raises(DignnError, match="it must be at least 1"):
-        explainer(planted, folder=finished).fit().explain(top_k=top_k)
-
-
-def test_a_single_class_has_nothing_to_explain(planted: Dataset) -> None:
-    data = planted.data.clone()
-    data["author"].y = torch.zeros_like(data["author"].y)
-    with pytest.raises(DignnError, match="only one class"):
-        DiGNNExplainer(TinyHetero(planted.schema), data, target="author", config=SMALL)
-
-
-@pytest.mark.parametrize(
-    ("data", "message"), [(None, "The data is a NoneType"), ([1, 2], "holds a int"), ("a.pt", "holds a str")]
-)
-def test_data_of_a_wrong_class_is_named(planted: Dataset, data: object, message: str) -> None:
-    with pytest.raises(DignnError, match=message):
-        DiGNNExplainer(TinyHetero(planted.schema), data, target=None)  # type: ignore[arg-type]
-
-
-def test_settings_of_a_wrong_class_are_named(planted: Dataset) -> None:
-    with pytest.raises(DignnError, match="config is a dict"):
-        explainer(planted, config={"top_k": 3})
-
-
-def test_a_folder_that_cannot_be_written_is_named(planted: Dataset, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(RunFolderError, match="cannot be written"):
-        explainer(planted, folder=tmp_path / "file" / "run").fit()
-
-
-@pytest.mark.parametrize("field", ["edge_attr", "edge_weight"])
-def test_edge_features_that_generated_graphs_would_lack_are_refused(field: str) -> None:
-    class Model(TinyGCN):
-        def forward(self, x, edge_index, batch, edge_attr=None, edge_weight=None):  # type: ignore[no-untyped-def]
-            return super().forward(x, edge_index, batch)
-
-    graphs = rings_and_stars()
-    DiGNNExplainer(Model(1, 2, pool=True), graphs)  # nothing to lose
-    for graph in graphs:
-        graph[field] = torch.rand(graph.edge_index.size(1))
-    with pytest.raises(ModelMismatchError, match=f"takes {field}, which generated graphs do not have"):
-        DiGNNExplainer(Model(1, 2, pool=True), graphs)
-
-
-def test_explaining_before_fitting_says_so(planted: Dataset) -> None:
-    with pytest.raises(DignnError, match="call fit first"):
-        explainer(planted).explain()
-
-
-def test_a_target_that_contradicts_the_schema_is_refused(planted: Dataset) -> None:
-    with pytest.raises(DignnError, match="target is 'author', not 'paper'"):
-        explainer(planted, target="paper")
-
-
-def test_an_unknown_class_names_the_known_ones(finished: Path) -> None:
-    with pytest.raises(DignnError, match="no class called 'x'; choose from database self-citer"):
-        Explanations.load(finished)["x"]
-
-
-def test_loading_from_a_folder_without_a_run_says_so(tmp_path: Path) -> None:
-    with pytest.raises(RunFolderError, match="holds no explanations.json"):
-        Explanations.load(tmp_path)

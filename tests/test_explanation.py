@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from dignn.batch import GraphBatch
-from dignn.errors import RunFolderError
+from dignn.errors import DignnError, RunFolderError
 from dignn.explanation import Explanation, Explanations, Standing
 from dignn.explanation_files import FORMAT
 from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
@@ -170,3 +170,13 @@ def test_in_a_terminal_explanations_are_lines_and_no_tensors() -> None:
     assert shown.count("Explanation('two'") == 2
     assert "'one': no explanation" in shown
     assert "tensor" not in shown
+
+
+def test_loading_from_a_folder_without_a_run_says_so(tmp_path: Path) -> None:
+    with pytest.raises(RunFolderError, match="holds no explanations.json"):
+        Explanations.load(tmp_path)
+
+
+def test_an_unknown_class_names_the_known_ones() -> None:
+    with pytest.raises(DignnError, match="no class called 'x'; choose from one, two"):
+        Explanations({"one": [], "two": [explanation()]})["x"]
