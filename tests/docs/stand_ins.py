@@ -29,10 +29,12 @@ from dignn.config import (
 )
 from dignn.data import DATASETS, Dataset
 from dignn.data.splits import stratified_split
+from dignn.features import FEATURE_GENERATORS
 from dignn.gnn import checkpoint, training, zoo
 from dignn.inference import infer_schema
 from dignn.metrics import c2st, layers, table
 from dignn.runtime.seeds import Seed
+from dignn.structure import STRUCTURE_GENERATORS
 
 _FEW = TrainingConfig(steps=2, validate_every=1)
 # Features are drawn from real rows: the generators' own set-up takes seconds even for a step.
@@ -52,7 +54,10 @@ _WORDS = tuple("x" + "".join(letters) for letters in product("bcdfg", "aeiou", "
 
 @dataclass(frozen=True)
 class StandIn:
-    """Node types with their numbers of columns (0: members are told apart), relations between them, and the target."""
+    """Node types with their numbers of columns, relations between them, and the target.
+
+    A type with 0 columns has six members that are told apart, one with 1 column a constant.
+    """
 
     widths: dict[str, int]
     relations: tuple[tuple[str, str, str], ...]
@@ -62,7 +67,7 @@ class StandIn:
 
 STAND_INS = {
     "planted": StandIn(
-        {"author": 16, "paper": 16, "term": 4, "venue": 0},
+        {"author": 16, "paper": 16, "term": 4, "venue": 1},
         (("author", "writes", "paper"), ("paper", "mentions", "term"), ("paper", "in", "venue")),
         "author",
         ("database", "learning"),
@@ -89,7 +94,7 @@ def stand_in(name: str, each: int = 40) -> Dataset:
     label = torch.arange(each) % 2
     data = HeteroData()
     for kind, width in recipe.widths.items():
-        data[kind].x = _words(label, width, random) if width else torch.eye(6)
+        data[kind].x = _words(label, width, random) if width > 1 else torch.ones(6, 1) if width else torch.eye(6)
     data[recipe.target].y = label
     for one, relation, other in recipe.relations:
         ends = torch.stack([torch.arange(each).repeat(2), torch.arange(each).repeat(2)])
@@ -121,6 +126,8 @@ def make_small(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     for name in STAND_INS:
         info = replace(DATASETS[name], load=_loader(name), local=None)
         monkeypatch.setitem(DATASETS._items, name, info)
+    for registry in (STRUCTURE_GENERATORS, FEATURE_GENERATORS, DATASETS):
+        monkeypatch.setattr(registry, "_items", dict(registry._items))  # what a page registers is gone after it
     for module in (training, checkpoint):
         monkeypatch.setattr(module, "recipe", _short_recipe)
     monkeypatch.setattr(c2st, "_area", lambda *rest, **options: 0.5)
