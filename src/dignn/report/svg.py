@@ -23,7 +23,7 @@ from dignn.schema import Relation, Schema
 INK = "#1c2330"
 LINE = "#7d8796"
 LONGEST_LABEL = 20
-LETTER = 6.4  # width of a letter of a label, on average
+LETTER = 7.6  # width of a letter of a label, on average, on narrow screens, where letters are larger
 # How lines of relations are drawn that join the same types, so that the type of an end does not tell them apart.
 DASHES = ("", "6 3", "1.5 3", "8 3 2 3")
 

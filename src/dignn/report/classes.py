@@ -1,0 +1,202 @@
+"""The classes, one panel each: their explanations with everything that speaks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dignn.backdrop import Backdrop
+from dignn.evidence import NearestExample
+from dignn.evidence.grammar import nouns, percent, quoted
+from dignn.explanation import Explanation, Explanations, Standing
+from dignn.report.comparison import comparisons
+from dignn.report.emphasis import emphasis
+from dignn.report.graphview import graph_view, legend, made_of, ring, stronger
+from dignn.schema import FeatureKind, Schema
+
+# Classes whose probability is shown; the others are summed up.
+MOST_CLASSES = 8
+# Bytes of an explanation on the page, about: with everything, and the graph alone.
+_WHOLE, _ALONE = 60_000, 15_000
+
+
+@dataclass(frozen=True)
+class Detail:
+    """How much of the classes is shown.
+
+    Args:
+        ranks: explanations of each class at most; None for all.
+        whole: with the nearest real example and the charts, or without.
+        classes: classes at most; None for all.
+    """
+
+    ranks: int | None = None
+    whole: bool = True
+    classes: int | None = None
+
+    def expected_bytes(self, explanations: Explanations) -> int:
+        """About how large the panels become."""
+        shown = sum(len(several[: self.ranks]) for several in list(explanations.values())[: self.classes])
+        return shown * (_WHOLE if self.whole else _ALONE)
+
+
+def content(explanations: Explanations, detail: Detail) -> dict[str, Any]:
+    """What the template of the classes needs."""
+    named = list(enumerate(explanations.items(), 1))[: detail.classes]
+    return {
+        "classes": [_class(name, several, number, explanations, detail) for number, (name, several) in named],
+        "left_out": len(explanations) - len(named),
+        "whole": detail.whole,
+        "ring": ring(),
+        "stronger": stronger(),
+    }
+
+
+def ordinal(number: int) -> str:
+    """``1st``, ``2nd``, ``11th``."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def near_in_words(nearest: NearestExample) -> str:
+    """How near the nearest real example is, compared with real members of the class among themselves."""
+    farther = nearest.farther
+    if farther is None:
+        return f"Its distance is {nearest.distance:.3g}; there are no real members to compare it with."
+    if farther >= 0.999:
+        return "To the model it is nearer than any two real members of the class are to each other."
+    if farther < 0.01:
+        return "To the model it is farther away than real members of the class are from each other."
+    how = "nearer than usual" if farther > 0.75 else "about as near as usual" if farther > 0.25 else "rather far"
+    return (
+        f"To the model it is {how}: for {percent(farther)} of the real members of the class, the nearest other is at "
+        "least as far."
+    )
+
+
+def standing_in_words(standing: Standing, name: str) -> str:
+    """Where an explanation stands among real members of its class."""
+    where = "Inside" if standing.inside else "Outside"
+    return (
+        f"{where} the range of real members of {quoted(name)}: the model is less sure of "
+        f"{percent(standing.score_rank)} of them, and {percent(standing.distance_rank)} of them are nearer to each "
+        "other than this graph is to them."
+    )
+
+
+def _class(
+    name: str, several: list[Explanation], number: int, explanations: Explanations, detail: Detail
+) -> dict[str, Any]:
+    shown = several[: detail.ranks]
+    return {
+        "key": f"class-{number}",
+        "name": name,
+        "known": _known(name, explanations.about, several[0].graph.schema if several else None),
+        "items": [
+            _item(item, f"class-{number}-rank-{place}", explanations.backdrop, detail)
+            for place, item in enumerate(shown, 1)
+        ],
+        "left_out": len(several) - len(shown),
+    }
+
+
+def _known(name: str, about: Mapping[str, Any], schema: Schema | None) -> str:
+    """How many real members have the label, and how often the model agrees with it; empty where unknown."""
+    try:
+        count, share = (
+            about["facts"]["data"]["classes"].get(name),
+            about.get("agreement", {}).get("classes", {}).get(name),
+        )
+    except (KeyError, TypeError, AttributeError):
+        return ""
+    if not isinstance(count, int):
+        return ""
+    things = "graphs" if schema is None or schema.target is None else nouns(schema.target)
+    agreed = f"; of those held out the model agrees with {percent(share)}" if isinstance(share, float) else ""
+    return f"{count:,} real {things} have this label{agreed}."
+
+
+def _item(explanation: Explanation, key: str, backdrop: Backdrop | None, detail: Detail) -> dict[str, Any]:
+    missing = _missing(explanation, backdrop)
+    if not detail.whole:
+        explanation, backdrop = replace(explanation, example=None), None
+    evidence, example = explanation.evidence, explanation.example
+    graphs = [explanation.graph, *([] if example is None else [example])]
+    weight = emphasis(explanation)
+    name = f"Explanation of {explanation.class_name}: {made_of(explanation.graph)}. Arrow keys move between nodes."
+    return {
+        "key": key,
+        "rank": ordinal(explanation.rank + 1),
+        "score": percent(explanation.score),
+        "nodes": made_of(explanation.graph),
+        "text": None if evidence is None else evidence.text,
+        "probabilities": _probabilities(explanation),
+        "standing": None
+        if explanation.standing is None
+        else standing_in_words(explanation.standing, explanation.class_name),
+        "inside": explanation.standing is not None and explanation.standing.inside,
+        "graph": graph_view(explanation.graph, f"{key}-made", name, explanation.node, weight),
+        "example": _example(explanation, key),
+        "legend": legend(*graphs),
+        "target": explanation.node is not None,
+        "comparisons": [] if backdrop is None else comparisons(explanation, backdrop.profiles),
+        "around": _around(explanation),
+        "missing": missing,
+    }
+
+
+def _probabilities(explanation: Explanation) -> list[dict[str, Any]]:
+    """The model's probability of the classes: the explained one first, then the likeliest, the rest summed up."""
+    names = explanation.graph.schema.classes
+    pairs = sorted(
+        zip(names, explanation.probability, strict=True), key=lambda pair: (pair[0] != explanation.class_name, -pair[1])
+    )
+    if len(pairs) > MOST_CLASSES:
+        rest = pairs[MOST_CLASSES - 1 :]
+        pairs = [*pairs[: MOST_CLASSES - 1], (f"{len(rest)} others together", sum(p for _, p in rest))]
+    return [
+        {"name": name, "text": percent(p), "width": round(100 * p, 2), "own": name == explanation.class_name}
+        for name, p in pairs
+    ]
+
+
+def _example(explanation: Explanation, key: str) -> dict[str, Any] | None:
+    """The nearest real example, drawn and in words; None where there is none to draw."""
+    example = explanation.example
+    if example is None:
+        return None
+    nearest = None if explanation.evidence is None else explanation.evidence.nearest
+    node = None if nearest is None else nearest.node
+    name = f"Nearest real example: {made_of(example)}. Arrow keys move between nodes."
+    classes = explanation.graph.schema.classes
+    return {
+        "graph": graph_view(example, f"{key}-real", name, node),
+        "nodes": made_of(example),
+        "label": None if nearest is None or nearest.label is None else classes[nearest.label],
+        "predicted": None if nearest is None else classes[nearest.predicted],
+        "near": None if nearest is None else near_in_words(nearest),
+    }
+
+
+def _around(explanation: Explanation) -> list[tuple[str, list[tuple[str, int]]]]:
+    """By type the columns of other nodes that the model would miss, and how many nodes have each."""
+    evidence = explanation.evidence
+    schema = explanation.graph.schema
+    found: dict[str, list[tuple[str, int]]] = {}
+    for column in () if evidence is None else evidence.columns_around:
+        if schema.spec(column.node_type).kind is not FeatureKind.CONTINUOUS:
+            found.setdefault(nouns(column.node_type), []).append((column.name, len(column.nodes)))
+    return list(found.items())
+
+
+def _missing(explanation: Explanation, backdrop: Backdrop | None) -> str | None:
+    """What a reader would expect and does not find, and how to get it."""
+    lacks = []
+    if explanation.evidence is None:
+        lacks.append("what the model would miss")
+    if explanation.example is None:
+        lacks.append("the nearest real example")
+    if backdrop is None and any(spec.kind is not FeatureKind.NONE for spec in explanation.graph.schema.features):
+        lacks.append("the features of real members of the class")
+    return " and ".join([", ".join(lacks[:-1]), lacks[-1]] if len(lacks) > 1 else lacks) or None

@@ -1,0 +1,135 @@
+"""An explanation's features beside those of real nodes of its class, as charts: the paper's case-study figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from torch import Tensor
+
+from dignn.backdrop import Profile
+from dignn.evidence import ColumnEffect
+from dignn.evidence.grammar import noun, nouns, quoted
+from dignn.explanation import Explanation
+from dignn.report.charts import Density, ShareRow, densities, shares
+from dignn.schema import FeatureKind
+
+# Columns of a discrete type that are shown: those that are there, and those of the class that are not.
+PRESENT, ABSENT = 12, 6
+# Columns of a continuous type that have a density of their own.
+SINGLE = 6
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The charts of one node type: what they compare, and the charts, the main one first."""
+
+    title: str
+    caption: str
+    charts: tuple[Markup, ...]
+
+
+def comparisons(explanation: Explanation, profiles: dict[str, Profile]) -> list[Comparison]:
+    """A comparison for the classified node's type, if it has columns, and for every continuous type in the graph.
+
+    Where whole graphs are classified, every type with columns is compared.
+    """
+    schema = explanation.graph.schema
+    found = []
+    for name in sorted(schema.node_types, key=lambda name: name != schema.target):
+        nodes = _nodes(explanation, name)
+        if not nodes or name not in profiles or name not in explanation.graph.tables:
+            continue
+        kind = schema.spec(name).kind
+        if kind in (FeatureKind.BINARY, FeatureKind.COUNT) and schema.target in (name, None):
+            found.append(_discrete(explanation, name, nodes, profiles[name]))
+        elif kind is FeatureKind.CONTINUOUS:
+            found.append(_continuous(explanation, name, nodes, profiles[name]))
+    return [comparison for comparison in found if comparison.charts]
+
+
+def _nodes(explanation: Explanation, name: str) -> list[int]:
+    code = explanation.graph.schema.type_index(name)
+    return [int(node) for node in (explanation.graph.node_type[0] == code).nonzero()[:, 0]]
+
+
+def _rows(explanation: Explanation, name: str, nodes: Sequence[int]) -> Tensor:
+    """Feature rows of some nodes of one type.  (n, d)"""
+    return explanation.graph.tables[name][explanation.graph.row[0, list(nodes)]]
+
+
+def _line(explanation: Explanation, profile: Profile) -> tuple[int, str]:
+    """Which line of a profile is compared with, and its name: the class, or all where no real node counts for it."""
+    if float(profile.weight[explanation.class_index]) > 0:
+        return explanation.class_index, f"of {quoted(explanation.class_name)}"
+    return -1, "of all classes (none of this class has a label)"
+
+
+def _missed(explanation: Explanation, name: str, nodes: Sequence[int]) -> list[ColumnEffect]:
+    """Columns of nodes of a type that the model would miss, those that it would miss most first."""
+    if explanation.evidence is None:
+        return []
+    columns = (*explanation.evidence.own_columns, *explanation.evidence.columns_around)
+    here = [c for c in columns if c.node_type == name and c.drop > 0 and not set(c.nodes).isdisjoint(nodes)]
+    return sorted(here, key=lambda effect: -effect.drop)
+
+
+def _discrete(explanation: Explanation, name: str, nodes: Sequence[int], profile: Profile) -> Comparison:
+    schema = explanation.graph.schema
+    own = [explanation.node] if explanation.node is not None else nodes
+    there = (_rows(explanation, name, own) != 0).any(0)
+    line, of_class = _line(explanation, profile)
+    real, everywhere = profile.mean[line], profile.mean[-1]
+    typical = (real - everywhere).argsort(descending=True, stable=True).tolist()
+    missed = [effect.column for effect in _missed(explanation, name, own) if bool(there[effect.column])]
+    present = [*missed, *(column for column in typical if bool(there[column]) and column not in missed)][:PRESENT]
+    # Columns that are rarer in the class than elsewhere say nothing when they are absent.
+    absent = [c for c in typical if not bool(there[c]) and float(real[c]) > float(everywhere[c])][:ABSENT]
+    spec = schema.spec(name)
+    rows = [
+        ShareRow(spec.column_name(c), float(real[c]), float(everywhere[c]), bool(there[c]), c in missed)
+        for c in [*present, *absent]
+    ]
+    who = f"the classified {noun(name)}" if schema.target else nouns(name)
+    measure = "Share" if spec.kind is FeatureKind.BINARY else "Mean count"
+    caption = (
+        f"{measure} of each feature among real {nouns(name)} {of_class} (bar) and among all real {nouns(name)} (tick). "
+        f"First come features that {'it' if schema.target else 'one of them'} has, then features typical of the class "
+        f"that {'it' if schema.target else 'none of them'} has{' not' if schema.target else ''}."
+    )
+    chart = shares(rows, title=f"Features of {who} beside real {nouns(name)} {of_class}") if rows else None
+    return Comparison(f"What {who} carr{'ies' if schema.target else 'y'}", caption, (chart,) if chart else ())
+
+
+def _continuous(explanation: Explanation, name: str, nodes: Sequence[int], profile: Profile) -> Comparison:
+    if profile.bounds is None or profile.share is None:
+        return Comparison(name, "", ())
+    spec = explanation.graph.schema.spec(name)
+    rows = _rows(explanation, name, nodes)
+    line, of_class = _line(explanation, profile)
+    charts = [
+        densities(
+            Density(profile.bounds[0].tolist(), profile.share[line, 0].tolist()),
+            rows.flatten().tolist(),
+            title=f"All feature values of {nouns(name)}",
+            xlabel="value",
+        )
+    ]
+    single = list(dict.fromkeys(effect.column for effect in _missed(explanation, name, nodes)))
+    for column in single[:SINGLE] if len(profile.bounds) > 1 else ():
+        charts.append(
+            densities(
+                Density(profile.bounds[1 + column].tolist(), profile.share[line, 1 + column].tolist()),
+                rows[:, column].tolist(),
+                title=f"{spec.column_name(column)} of {nouns(name)}",
+                xlabel=spec.column_name(column),
+            )
+        )
+    many = "the one" if len(nodes) == 1 else f"the {len(nodes)}"
+    caption = (
+        f"Values of {many} {noun(name) if len(nodes) == 1 else nouns(name)} of the explanation beside those of real "
+        f"{nouns(name)} {of_class}: {'first ' if len(charts) > 1 else ''}all {spec.width} features together"
+        + (", then those that the model would miss most." if len(charts) > 1 else ".")
+    )
+    return Comparison(f"Values that {nouns(name)} carry", caption, tuple(charts))
