@@ -101,7 +101,7 @@ def _curves(names: tuple[str, ...], training: Mapping[str, Any]) -> dict[str, An
         said.append(f"{training['parameters']:,} parameters")
     if isinstance(training.get("best_step"), int) and isinstance(training.get("steps"), int):
         early = " (stopped early)" if training.get("stopped_early") else ""
-        said.append(f"best after step {training['best_step']:,} of {training['steps']:,}{early}")
+        said.append(f"best at step {training['best_step']:,} of {training['steps']:,}{early}")
     return {"title": title, "chart": curves(series, title=f"Loss of {title}"), "note": ", ".join(said)}
 
 

@@ -13,9 +13,9 @@ _GRAPHS: dict[Level, str] = {
     "poor": "Generated graphs can be told from real ones: take what they look like with caution.",
 }
 _FEATURES: dict[Level, str] = {
-    "good": "Their features are like real features.",
-    "fair": "Their features differ a little from real ones.",
-    "poor": "Their features can be told from real ones: do not rely on single features.",
+    "good": "Generated features are like real features.",
+    "fair": "Generated features differ a little from real ones.",
+    "poor": "Generated features can be told from real ones: do not rely on single features.",
 }
 _SURE: dict[Level, str] = {
     "good": "The model is as sure of explanations that are like real members as of its surest real members.",
@@ -23,24 +23,24 @@ _SURE: dict[Level, str] = {
     "poor": "The model is unsure of all generated graphs that are like real members: explanations are weak.",
 }
 _PARTS: dict[Level, str] = {
-    "good": "They contain more of what is typical of their class than random real graphs do.",
-    "fair": "They contain about as much of what is typical of their class as random real graphs do.",
-    "poor": "They contain less of what is typical of their class than random real graphs do.",
+    "good": "Explanations contain more of what is typical of their class than random real graphs do.",
+    "fair": "Explanations contain about as much of what is typical of their class as random real graphs do.",
+    "poor": "Explanations contain less of what is typical of their class than random real graphs do.",
 }
 _COVER: dict[Level, str] = {
     "good": "",
-    "fair": "They show the clearest members of a class, not all kinds of them.",
-    "poor": "They show only one corner of a class, not all kinds of members.",
+    "fair": "Explanations show the clearest members of a class, not all kinds of them.",
+    "poor": "Explanations show only one corner of a class, not all kinds of members.",
 }
 _TRUTH: dict[Level, str] = {
-    "good": "They show what is known to make a member of each class.",
-    "fair": "They show most of what is known to make a member of each class.",
-    "poor": "They miss much of what is known to make a member of each class.",
+    "good": "Explanations show what is known to make a member of each class.",
+    "fair": "Explanations show most of what is known to make a member of each class.",
+    "poor": "Explanations miss much of what is known to make a member of each class.",
 }
 _COPIES: dict[Level, str] = {
     "good": "",
-    "fair": "Some repeat what was learned from.",
-    "poor": "Many repeat what was learned from.",
+    "fair": "Some generated graphs or features repeat what was learned from.",
+    "poor": "Many generated graphs or features repeat what was learned from.",
 }
 _ORDER: tuple[Level, ...] = ("good", "fair", "poor")
 
@@ -78,7 +78,7 @@ def _contrast(verdicts: Mapping[Path, Verdict]) -> list[tuple[Level, str]]:
     if not of_class:
         return []
     if not weak:
-        return [("good", "The typical parts in them tell every class from the others.")]
+        return [("good", "The typical parts in explanations tell every class from the others.")]
     named = ", ".join(f"“{name}”" for name in weak[:4]) + (f" and {len(weak) - 4} more" if len(weak) > 4 else "")
     level = max((of_class[name] for name in weak), key=_ORDER.index)
-    return [(level, f"The typical parts in them do not tell {named} from the other classes.")]
+    return [(level, f"The typical parts in explanations do not tell {named} from the other classes.")]

@@ -33,6 +33,7 @@ MOST_CLASSES = 12
 # Graphs shown of each kind.
 SHOWN = 24
 _MADE = {"realism": "generated graphs", "faithfulness": "explanations"}
+_FLOOR = {"realism": "other real graphs (as good as it gets)", "faithfulness": "real graphs of the class, at random"}
 
 
 def content(explanations: Explanations) -> dict[str, Any]:
@@ -107,7 +108,7 @@ class _Reader:
 
     def legend(self, part: str) -> list[tuple[Markup, str]]:
         """Marks and what they stand for."""
-        kinds = {"made": _MADE[part], "floor": "other real graphs (the floor: as good as it gets)"}
+        kinds = {"made": _MADE[part], "floor": _FLOOR[part]}
         kinds |= {CONTROLS[name][1]: CONTROLS[name][0] for name in self.controls}
         frame = '<svg viewBox="0 0 20 20" width="18" height="18" class="chart-mark" aria-hidden="true">{}</svg>'
         return [(Markup(frame.format(mark(kind, 10, 10))), words) for kind, words in kinds.items()]

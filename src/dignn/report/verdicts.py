@@ -71,7 +71,7 @@ def feature_error(value: float, floor: float | None, controls: Mapping[str, floa
 
 def told_apart(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
     """C2ST: AUC of a classifier that tells generated from real; of one of each, how often it is right."""
-    right = f"shown one of each, it is right in {percent(value)} of cases; guessing gives 50 %"
+    right = f"shown one of each, it is right in {percent(value)} of cases; guessing gives {percent(0.5)}"
     if value <= 0.6:
         return Verdict("good", f"a classifier can hardly tell them apart ({right})")
     if floor is not None and value <= floor + 0.03:
@@ -165,11 +165,18 @@ def covered(value: float, floor: float | None, controls: Mapping[str, float]) ->
 
 def contrasted(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
     """Share of a class's own motifs minus that of other classes' motifs."""
+    real = 0.0 if floor is None else floor
+    if value > 0.05 and value >= real / 2:
+        return Verdict("good", "shows more of its own typical parts than of other classes'")
     if value > 0.05:
-        return Verdict("good", "shows more of its own motifs than of other classes'")
-    if value >= -0.02:
-        return Verdict("fair", "its motifs do not tell it from other classes")
-    return Verdict("poor", "shows more of other classes' motifs than of its own")
+        return Verdict(
+            "fair", "shows more of its own typical parts than of other classes', but less so than real members"
+        )
+    if value >= -0.05 and real > 0.1:
+        return Verdict("poor", "its parts do not tell it from other classes, though those of real members do")
+    if value >= -0.05:
+        return Verdict("fair", "its parts do not tell it from other classes, nor do those of real members")
+    return Verdict("poor", "shows more of other classes' typical parts than of its own")
 
 
 def found(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:

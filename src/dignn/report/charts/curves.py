@@ -35,17 +35,17 @@ def curves(series: Sequence[Curve], *, title: str) -> Markup:
     low, high = _scale(clean)
     last = max((item.points[-1][0] for item in clean), default=1.0) or 1.0
 
-    def place(step: float, loss: float) -> tuple[float, float]:
-        height = (min(max(loss, low), high) - low) / (high - low)
-        return _LEFT + step / last * (WIDTH - _LEFT - _RIGHT), _BASE - height * (_BASE - _TOP)
+    def placed(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+        across, up = (WIDTH - _LEFT - _RIGHT) / last, (_BASE - _TOP) / (high - low)
+        return [(_LEFT + step * across, _BASE - (loss - low) * up) for step, loss in points if loss <= high]
 
     parts = _axes(low, high, last)
     for position, item in enumerate(clean):
         kind = "chart-made" if position == 0 else "chart-real"
-        points = [place(*point) for point in item.points]
+        points = placed(item.points)
         if item.smoothed:
             parts.append(path(points, f"{kind} chart-line chart-faint"))
-            points = [place(*point) for point in _smooth(item.points)]
+            points = placed(_smooth(item.points))
         parts.append(path(points, f"{kind} chart-line{'' if position == 0 else ' chart-dashed'}"))
         parts += _legend(item.name, position, kind)
     said = "; ".join(
@@ -59,13 +59,13 @@ def _clean(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _smooth(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Mean over a twelfth of the curve around each point, less at the ends."""
+    """Mean over a twelfth of the curve around each point, and over what there is of it at the ends."""
     loss = np.array([value for _, value in points])
     reach = max(len(points) // 24, 1)
     total = np.concatenate([[0.0], loss.cumsum()])
     place = np.arange(len(points))
-    near = np.minimum(reach, np.minimum(place, len(points) - 1 - place))
-    mean = (total[place + near + 1] - total[place - near]) / (2 * near + 1)
+    first, last = np.maximum(place - reach, 0), np.minimum(place + reach + 1, len(points))
+    mean = (total[last] - total[first]) / (last - first)
     return [(step, float(value)) for (step, _), value in zip(points, mean, strict=True)]
 
 

@@ -77,12 +77,12 @@ def mark(kind: str, x: float, y: float) -> str:
 
 
 def _height(row: DotRow) -> float:
-    return 52.0 if row.name else 36.0
+    return 62.0 if row.name else 46.0
 
 
 def _row(row: DotRow, top: float) -> list[str]:
     low, high = _scale(row)
-    y = top + (30.0 if row.name else 14.0)
+    y = top + (40.0 if row.name else 24.0)
 
     def across(value: float) -> float:
         return _LEFT + (value - low) / (high - low) * (WIDTH - 2 * _LEFT)
@@ -94,6 +94,11 @@ def _row(row: DotRow, top: float) -> list[str]:
     if row.floor is not None:
         parts.append(mark("floor", across(row.floor), y))
     parts.append(mark("made", across(row.value), y))
+    parts.append(
+        text(
+            min(max(across(row.value), 20), WIDTH - 20), y - 12, number(row.value), kind="chart-value", anchor="middle"
+        )
+    )
     parts.append(text(2, y + 20, number(low), kind="chart-small"))
     parts.append(text(WIDTH - 2, y + 20, number(high), kind="chart-small", anchor="end"))
     if row.better in _ARROWS:

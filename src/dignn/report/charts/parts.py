@@ -9,6 +9,7 @@ from markupsafe import Markup, escape
 
 WIDTH = 360
 _MINUS = "\N{MINUS SIGN}"
+_PERCENT = "\N{NO-BREAK SPACE}%"
 # Mean width of a character of the charts' text (12 units high), which may be bold.
 _CHARACTER = 6.8
 
@@ -62,9 +63,10 @@ def number(value: float) -> str:
         return "0"
     if abs(value) >= 1000:
         return f"{value:,.0f}".replace("-", _MINUS)
-    if abs(value) < 0.001:
+    if abs(value) < 0.00001:
         return f"{value:.1e}".replace("e-0", "e-").replace("-", _MINUS)
-    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    wanted = 3 if abs(value) >= 0.001 else 2
+    digits = max(0, wanted - 1 - math.floor(math.log10(abs(value))))
     shown = f"{value:.{digits}f}"
     return (shown.rstrip("0").rstrip(".") if "." in shown else shown).replace("-", _MINUS)
 
@@ -75,10 +77,10 @@ def percent(share: float) -> str:
         return "not a number"
     value = 100 * share
     if 0 < abs(value) < 1:
-        return f"{number(float(f'{value:.1g}'))} %"
+        return f"{number(float(f'{value:.1g}'))}{_PERCENT}"
     if 99 < value < 100:
-        return "> 99 %" if value > 99.95 else f"{value:.1f} %"
-    return f"{value:.0f} %".replace("-", _MINUS)
+        return f"> 99.9{_PERCENT}" if value >= 99.95 else f"{value:.1f}{_PERCENT}"
+    return f"{value:.0f}{_PERCENT}".replace("-", _MINUS)
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
