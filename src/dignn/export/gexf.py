@@ -11,7 +11,8 @@ from xml.etree import ElementTree as ET
 import networkx as nx
 
 from dignn.explanation import Explanation
-from dignn.export.portable import clean, portable_graph
+from dignn.export.portable import portable_graph
+from dignn.report.characters import clean
 from dignn.report.layout import layout
 from dignn.report.looks import looks
 

@@ -8,7 +8,6 @@ orientation means anything.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import networkx as nx
@@ -16,19 +15,13 @@ import networkx as nx
 from dignn.evidence import Kind
 from dignn.explanation import Explanation
 from dignn.readable import edges, member_name, top_features, type_name
+from dignn.report.characters import clean
 from dignn.schema import FeatureKind
 
 # Types with at most this many columns get an attribute per column; the features of others are one text.
 MOST_COLUMNS = 50
 # Columns in the text of a continuous type that has more than these: nearly every value differs from 0 there.
 MOST_VALUES = 64
-# What XML 1.0 cannot hold, and carriage returns, which its readers turn into something else.
-_FORBIDDEN = re.compile("[^\t\n\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def clean(text: str) -> str:
-    """The text with U+FFFD, the replacement character, for every character that XML cannot hold."""
-    return _FORBIDDEN.sub("\ufffd", text)
 
 
 def portable_graph(explanation: Explanation) -> nx.Graph | nx.DiGraph:

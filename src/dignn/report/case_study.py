@@ -76,10 +76,13 @@ def case_study(explanations: Explanations, rank: int = 0) -> Figure:
     width = WIDTH * max(columns, 1.6)  # room for the legend
     figure = Picture(figsize=(width, sum(heights) + LEGEND), layout="constrained")
     grid = figure.add_gridspec(len(heights), columns, height_ratios=heights)
+    labelled = -1  # the band that has its labels, beside its first graph
     for place, (name, explanation) in enumerate(study.shown):
-        top, column = place // columns * len(study.heights), place % columns
+        band, column = divmod(place, columns)
+        top = band * len(study.heights)
         axes = [figure.add_subplot(grid[top + row, column]) for row in range(len(study.heights))]
-        _draw_class(name, explanation, study, axes, first=column == 0)
+        _draw_class(name, explanation, study, axes, first=band != labelled)
+        labelled = labelled if explanation is None else band
     marks, names = legend_marks(drawn)
     if len(study.heights) > 1:
         marks, names = [*marks, Patch(color=EXPLAINED)], [*names, "the explanation"]

@@ -17,6 +17,7 @@ from matplotlib.text import Text
 
 from dignn.explanation import Explanation, Explanations
 from dignn.readable import edges, member_name, type_name
+from dignn.report.characters import clean
 from dignn.report.emphasis import emphasis
 from dignn.report.layout import layout
 from dignn.report.looks import Look, looks
@@ -153,7 +154,8 @@ def _draw_name(
 
 
 def plain(text: Text) -> Text:
-    """Shows a text as it is: in names of users a dollar sign is no mathematics."""
+    """Shows a text as it is: in names of users a dollar sign is no mathematics, and some characters have no shape."""
+    text.set_text(clean(text.get_text()))
     text.set_parse_math(False)
     return text
 
@@ -192,7 +194,8 @@ def add_legend(to: Axes | Figure, marks: Sequence[Artist], names: Sequence[str],
     """A legend whose names are shown as they are: matplotlib leaves out those that begin with an underscore."""
     legend = to.legend(marks, [f"entry {place}" for place in range(len(names))], frameon=False, **options)
     for text, name in zip(legend.get_texts(), names, strict=True):
-        plain(text).set_text(shortened(name, LONGEST_NAME))
+        text.set_text(shortened(name, LONGEST_NAME))
+        plain(text)
 
 
 def explanations_figure(explanations: Explanations, rank: int = 0) -> Figure:

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from dignn import readable
 from dignn.evidence.grammar import percent
 from dignn.explanation import Explanation, Explanations
+from dignn.report.characters import clean
 from dignn.report.looks import looks
 from dignn.report.svg import CARD, INK, dashes, draw_parts, node_title, shape_svg, svg
 
@@ -41,7 +42,7 @@ def explanation_html(explanation: Explanation) -> str:
         _text(explanation),
         _features(explanation),
     ]
-    return str(Markup('<div style="max-width:760px;{}">{}</div>').format(_BOX, _join(parts)))
+    return clean(Markup('<div style="max-width:760px;{}">{}</div>').format(_BOX, _join(parts)))
 
 
 def explanations_html(explanations: Explanations) -> str:
@@ -59,7 +60,7 @@ def explanations_html(explanations: Explanations) -> str:
         if best
         else "",
     ]
-    return str(Markup('<div style="{}">{}</div>').format(_BOX, _join(parts)))
+    return clean(Markup('<div style="{}">{}</div>').format(_BOX, _join(parts)))
 
 
 def _card(name: str, several: list[Explanation]) -> Markup:

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from dignn import readable
 from dignn.evidence.grammar import percent
 from dignn.explanation import Explanation
-from dignn.export.portable import clean
+from dignn.report.characters import clean
 from dignn.report.looks import looks
 from dignn.report.svg import INK, LETTER, dashes, shape_svg, shortened, svg
 
