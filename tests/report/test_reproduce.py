@@ -1,0 +1,155 @@
+"""The command and the call that make a run again, read back by the real command line and by Python."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+import tyro
+
+from dignn.cli.explain import explain_with
+from dignn.cli.options import Own, preset_of
+from dignn.config import PRESETS, Config
+from dignn.report.reproduce import changes, command, python_call
+
+
+def as_json(config: Config) -> dict[str, Any]:
+    import json
+
+    found: dict[str, Any] = json.loads(json.dumps(asdict(config)))
+    return found
+
+
+def about_dataset(config: Config, preset: str = "fast", **more: Any) -> dict[str, Any]:
+    base = {"dataset": "dblp", "form": "strong", "explainer": "dignnexplainer", "seed": 3}
+    return {**base, "preset": preset, "config": as_json(config), **more}
+
+
+def read_back(line: str | None) -> dict[str, Any]:
+    """What the command ``explain`` would be called with."""
+    assert line is not None
+    words = shlex.split(line)
+    assert words[:2] == ["dignn", "explain"]
+    preset = preset_of(words)
+    kept: dict[str, Any] = {}
+
+    @functools.wraps(explain_with(preset))
+    def explain(*positional: Any, **named: Any) -> None:
+        kept.update(named, positional=positional)
+
+    tyro.cli(explain, args=words[2:])
+    return {"config": PRESETS[preset], "own": Own(), "seed": 0, **kept}
+
+
+FAST = PRESETS["fast"]
+CHANGED = {
+    "nothing": FAST,
+    "numbers": replace(FAST, candidates=96, tolerance=0.1, guidance=1.5),
+    "a tuple instead of None": replace(FAST, sizes=(5, 7, 9)),
+    "choices": replace(FAST, structure="edge-diffusion", selection="highest", continuous="tabddpm"),
+    "a flag on": replace(FAST, one_model_per_class=True),
+    "nested": replace(FAST, node_growth=replace(FAST.node_growth, width=32, temperature=0.9)),
+    "twice nested, a flag off": replace(
+        FAST,
+        edge_diffusion=replace(
+            FAST.edge_diffusion,
+            constraints=False,
+            training=replace(FAST.edge_diffusion.training, cosine=False, epochs=7, learning_rate=1e-5),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("config", CHANGED.values(), ids=CHANGED.keys())
+def test_the_command_gives_the_same_settings(config: Config) -> None:
+    found = read_back(command(about_dataset(config)))
+    assert found["config"] == config
+    assert found["seed"] == 3
+
+
+@pytest.mark.parametrize("config", CHANGED.values(), ids=CHANGED.keys())
+def test_the_call_gives_the_same_settings(config: Config) -> None:
+    about = about_dataset(config)
+    del about["dataset"], about["form"], about["preset"]
+    assert command(about) is None
+    call = python_call(about, target="author")
+    assert call is not None
+    given: dict[str, Any] = {}
+
+    class Recorder:
+        def __init__(self, *positional: Any, **named: Any) -> None:
+            given.update(named, positional=positional)
+
+        def fit(self) -> Recorder:
+            return self
+
+        def explain(self) -> None:
+            given["explained"] = True
+
+    code = call.replace("from dignn import DiGNNExplainer", "")
+    exec(code, {"DiGNNExplainer": Recorder, "model": "M", "data": "D"})
+    assert given.pop("config", FAST) == config
+    assert given == {"positional": ("M", "D"), "target": "author", "seed": 3, "explained": True}
+
+
+def test_values_of_other_presets_return_to_the_default() -> None:
+    paper = PRESETS["paper"]
+    training = replace(paper.edge_diffusion.training, epochs=None, cosine=True)
+    config = replace(
+        paper,
+        one_model_per_class=False,
+        edge_diffusion=replace(paper.edge_diffusion, training=training, constraints=True),
+    )
+    found = read_back(command(about_dataset(config, preset="paper")))
+    assert found["config"] == config
+    assert found["preset"] == "paper"
+
+
+def test_only_what_differs_is_written() -> None:
+    assert command(about_dataset(FAST, seed=0)) == "dignn explain dblp --seed 0"
+    assert changes(about_dataset(replace(FAST, top_k=5))) == {("top_k",): 5}
+
+
+def test_form_and_columns() -> None:
+    columns = {"chosen": {"author": 50, "director": "movie"}, "by": "frequency", "words_only": True}
+    known = read_back(command(about_dataset(FAST, form="paper", columns=columns)))["known"]
+    assert known.form == "paper"
+    assert known.columns == ("author=50", "director=movie")
+    assert (known.columns_by, known.words_only) == ("frequency", True)
+
+
+def test_data_of_ones_own_with_names_that_a_shell_would_break() -> None:
+    own = Own(model="my gnn.py:load", target="author", classes=("it's $HOME", "b; rm x"), return_type="probs")
+    about = {**about_dataset(FAST), "dataset": "data.pt", "own": {"data": "my data.pt", **own.about()}}
+    del about["form"]
+    found = read_back(command(about))
+    assert found["own"] == own
+    assert "my data.pt" in (found.get("name"), *found["positional"])
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {},
+        {"config": None},
+        {"preset": "none such"},
+        {"preset": ["fast"]},
+        {"config": {"top_k": 3}},
+        {"config": {**as_json(FAST), "unknown": 1}},
+        {"explainer": "another"},
+        {"dataset": 3},
+    ],
+)
+def test_what_is_not_known_gives_nothing(broken: dict[str, Any]) -> None:
+    assert command({**about_dataset(FAST), **broken} if broken else {}) is None
+
+
+def test_a_run_from_python_with_a_preset() -> None:
+    about = {"explainer": "dignnexplainer", "preset": "smoke", "config": as_json(PRESETS["smoke"]), "seed": 1}
+    call = python_call(about)
+    assert call is not None
+    assert "config='smoke', seed=1" in call
+    assert python_call({}) is None
