@@ -130,19 +130,22 @@ def _node_row(graph: GraphBatch, node: int, target: int | None, weight: Emphasis
     missed = [spec.column_name(column) for column in weight.columns.get(node, [])]
     shown = [] if spec.kind is FeatureKind.IDENTITY else readable.top_features(graph, node, _COUNTED)
     ranked = sorted(shown, key=lambda pair: missed.index(pair[0]) if pair[0] in missed else len(missed))
-    plain = spec.kind in (FeatureKind.BINARY, FeatureKind.COUNT)
     return NodeRow(
         number=node + 1,
         type_name=name,
         member=readable.member_name(graph, node),
         classified=node == target,
-        features=[
-            (column, "" if plain and value == 1 else f"{value:.3g}", column in missed)
-            for column, value in ranked[:MOST_FEATURES]
-        ],
+        features=[(column, _value(value, spec.kind), column in missed) for column, value in ranked[:MOST_FEATURES]],
         further=max(0, len(ranked) - MOST_FEATURES),
         without=percent(weight.without_node[node]) if node in weight.without_node else "",
     )
+
+
+def _value(value: float, kind: FeatureKind) -> str:
+    """A value in words, to stand behind the name of its column; that a word is there once needs none."""
+    if kind in (FeatureKind.BINARY, FeatureKind.COUNT):
+        return "" if value == 1 else f" × {value:.3g}"
+    return f": {value:.3g}".replace("-", "−")
 
 
 def _edge_rows(graph: GraphBatch, weight: Emphasis) -> list[EdgeRow]:

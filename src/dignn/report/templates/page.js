@@ -105,20 +105,27 @@
     place(part, x, y);
   }
 
-  // Beside a node, or at the pointer on a line; always inside the window.
+  // Beside a node, or at the pointer on a line: inside the window, and where it hides the fewest neighbours.
   function place(part, x, y) {
-    const box = part.classList.contains("node") ? part.querySelector(".mark").getBoundingClientRect() : new DOMRect(x, y, 0, 0);
-    const size = tip.getBoundingClientRect();
-    const gap = 10, rim = 8;
-    let left = box.right + gap;
-    if (left + size.width > innerWidth - rim) left = box.left - gap - size.width;
-    let top = box.top + box.height / 2 - size.height / 2;
-    if (left < rim) { // no room at the sides: below or above
-      left = box.left + box.width / 2 - size.width / 2;
-      top = box.bottom + gap + size.height < innerHeight - rim ? box.bottom + gap : box.top - gap - size.height;
-    }
-    tip.style.left = Math.max(rim, Math.min(left, innerWidth - rim - size.width)) + "px";
-    tip.style.top = Math.max(rim, Math.min(top, innerHeight - rim - size.height)) + "px";
+    const isNode = part.classList.contains("node");
+    const box = isNode ? part.querySelector(".mark").getBoundingClientRect() : new DOMRect(x, y, 0, 0);
+    const near = all(".near .mark", part.closest("svg")).map((mark) => mark.getBoundingClientRect());
+    const { width, height } = tip.getBoundingClientRect();
+    const gap = 12, rim = 8;
+    const [midX, midY] = [box.left + box.width / 2, box.top + box.height / 2];
+    const inside = (value, most) => Math.max(rim, Math.min(value, most - rim));
+    const spots = [
+      [box.right + gap, midY - height / 2],
+      [box.left - gap - width, midY - height / 2],
+      [midX - width / 2, box.bottom + gap],
+      [midX - width / 2, box.top - gap - height],
+    ].map(([left, top]) => [inside(left, innerWidth - width), inside(top, innerHeight - height)]);
+    const hides = ([left, top], other) =>
+      left < other.right && other.left < left + width && top < other.bottom && other.top < top + height;
+    const cost = (spot) => near.filter((other) => hides(spot, other)).length + (hides(spot, box) ? 100 : 0);
+    const [left, top] = spots.reduce((best, spot) => (cost(spot) < cost(best) ? spot : best));
+    tip.style.left = left + "px";
+    tip.style.top = top + "px";
   }
 
   function hideTip() {

@@ -1,0 +1,216 @@
+"""The report page as people meet it: with a pointer, with keys, on a phone, on paper, with names that mean harm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dignn import Explanations
+from small_runs import HOSTILE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def opened(page: Page, report: Path) -> Page:
+    page.goto(report.as_uri())
+    return page
+
+
+@pytest.fixture(scope="module")
+def explanations(report: Path) -> Explanations:
+    return Explanations.load(report.parent)
+
+
+def shown(page: Page, selector: str) -> list[str]:
+    """The ids of the visible ones."""
+    return [str(each.get_attribute("id")) for each in page.locator(selector).all() if each.is_visible()]
+
+
+def graph(page: Page, key: str = "class-1-rank-1-made") -> Locator:
+    return page.locator(f'svg.graph[data-graph="{key}"]')
+
+
+def test_hovering_a_node_names_its_features(opened: Page, explanations: Explanations) -> None:
+    best = next(iter(explanations.values()))[0]
+    assert best.node is not None
+    node = graph(opened).locator(f'.node[data-node="{best.node}"]')
+    assert opened.locator("#tip").is_hidden()
+    node.hover()
+    told = opened.inner_text("#tip")
+    assert "author" in told
+    assert "the classified node" in told
+    assert all(name in told for name, _ in best.top_features(best.node, 4))
+    joined = {v if u == best.node else u for u, v, _ in best.edges() if best.node in (u, v)}
+    lit = {int(str(each.get_attribute("data-node"))) for each in graph(opened).locator(".node.near").all()}
+    assert lit == joined
+    opened.mouse.move(2, 2)
+    opened.wait_for_selector("#tip", state="hidden")
+    assert graph(opened).locator(".near").count() == 0
+
+
+def test_hovering_a_line_names_its_relation(opened: Page, explanations: Explanations) -> None:
+    _, _, relation = next(iter(explanations.values()))[0].edges()[0]
+    graph(opened).locator('.edge[data-edge="0"] .hit').dispatch_event("pointerover", {"bubbles": True})
+    told = opened.inner_text("#tip")
+    assert relation.name.replace("_", " ") in told
+    assert relation.source in told
+
+
+def test_real_examples_answer_too(opened: Page) -> None:
+    graph(opened, "class-1-rank-1-real").locator(".node").first.hover()
+    assert "node 1" in opened.inner_text("#tip")
+
+
+def test_keys_walk_through_a_graph_with_one_tab_stop(opened: Page) -> None:
+    drawing = graph(opened)
+    assert drawing.locator('.node[tabindex="0"]').count() == 1
+    drawing.locator('.node[tabindex="0"]').focus()
+    first = opened.inner_text("#tip")
+    opened.keyboard.press("ArrowRight")
+    second = opened.inner_text("#tip")
+    assert second != first
+    assert drawing.locator('.node[tabindex="0"]').count() == 1
+    opened.keyboard.press("ArrowLeft")
+    assert opened.inner_text("#tip") == first
+    opened.keyboard.press("Escape")
+    assert opened.locator("#tip").is_hidden()
+    opened.keyboard.press("Enter")
+    assert opened.inner_text("#tip") == first
+    opened.keyboard.press("Tab")
+    opened.wait_for_selector("#tip", state="hidden")
+    assert opened.evaluate("document.activeElement.closest('svg.graph') === null")
+
+
+def test_nodes_can_be_dragged_and_take_their_lines_along(opened: Page, explanations: Explanations) -> None:
+    u, _, _ = next(iter(explanations.values()))[0].edges()[0]
+    node = graph(opened).locator(f'.node[data-node="{u}"]')
+    node.scroll_into_view_if_needed()
+    before, frame = node.locator(".mark").bounding_box(), graph(opened).bounding_box()
+    assert before is not None
+    assert frame is not None
+    opened.mouse.move(before["x"] + before["width"] / 2, before["y"] + before["height"] / 2)
+    opened.mouse.down()
+    opened.mouse.move(frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2, steps=3)
+    opened.mouse.move(frame["x"] - 400, frame["y"] + frame["height"] / 2, steps=3)
+    opened.mouse.up()
+    after = node.locator(".mark").bounding_box()
+    assert after is not None
+    assert frame["x"] <= after["x"] < frame["x"] + 20  # it went along, and stopped at the frame
+    x = float(str(node.get_attribute("transform")).removeprefix("translate(").split()[0])
+    ends = graph(opened).locator(f'.edge[data-u="{u}"] .line').first
+    assert float(str(ends.get_attribute("x1"))) == pytest.approx(x, abs=0.2)
+
+
+def test_classes_and_ranks_are_switched_by_pointer_and_keys(opened: Page, explanations: Explanations) -> None:
+    assert shown(opened, ".class-panel") == ["class-1"]
+    assert shown(opened, ".rank-panel") == ["class-1-rank-1"]
+    tabs = opened.locator("[role=tab][data-class-tab]")
+    assert tabs.count() == len(explanations)
+    tabs.nth(1).click()
+    assert shown(opened, ".class-panel") == ["class-2"]
+    assert opened.url.endswith("#class-2")
+    opened.keyboard.press("ArrowRight")
+    assert shown(opened, ".class-panel") == ["class-3"]
+    opened.keyboard.press("End")
+    assert shown(opened, ".class-panel") == [f"class-{len(explanations)}"]
+    opened.keyboard.press("ArrowRight")
+    assert shown(opened, ".class-panel") == ["class-1"]
+    opened.locator("#class-1 [role=tab][data-rank-tab]").nth(1).click()
+    assert shown(opened, ".rank-panel") == ["class-1-rank-2"]
+    assert opened.get_attribute("#tab-class-1-rank-2", "aria-selected") == "true"
+
+
+def test_links_lead_to_classes_and_explanations(page: Page, report: Path) -> None:
+    page.goto(report.as_uri() + "#class-2-rank-2")
+    assert shown(page, ".class-panel") == ["class-2"]
+    assert shown(page, ".rank-panel") == ["class-2-rank-2"]
+    page.locator(".summary a").nth(2).click()
+    page.wait_for_function("!document.getElementById('class-3').hidden")
+    assert shown(page, ".class-panel") == ["class-3"]
+
+
+def test_without_scripts_everything_is_there(browser: object, report: Path, explanations: Explanations) -> None:
+    context = browser.new_context(java_script_enabled=False, offline=True)  # type: ignore[attr-defined]
+    try:
+        page = context.new_page()
+        page.goto(report.as_uri())
+        assert len(shown(page, ".class-panel")) == len(explanations)
+        assert len(shown(page, ".rank-panel")) == sum(len(several) for several in explanations.values())
+        assert shown(page, "[role=tablist]") == []
+    finally:
+        context.close()
+
+
+def test_paper_shows_every_class_and_its_best_explanation(opened: Page, explanations: Explanations) -> None:
+    opened.locator("#class-1 [role=tab][data-rank-tab]").nth(1).click()
+    opened.emulate_media(media="print")
+    assert len(shown(opened, ".class-panel")) == len(explanations)
+    assert shown(opened, ".rank-panel") == [f"class-{k + 1}-rank-1" for k in range(len(explanations))]
+    assert shown(opened, "[role=tablist]") == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_serious_and_nothing_sticks_out(
+    page: Page, report: Path, axe: Callable[[Page], list[str]], width: int, tmp_path: Path
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(report.as_uri())
+    for details in page.locator("details").all():
+        details.evaluate("each => { each.open = true }")
+    graph(page).locator(".node").first.focus()
+    assert axe(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    picture = page.screenshot(path=tmp_path / f"{width}.png", full_page=True)
+    assert len(picture) > 50_000
+
+
+def test_labels_stay_inside_the_frame_and_the_tooltip_inside_the_window(page: Page, hostile_report: Path) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(hostile_report.as_uri())
+    for node in graph(page).locator(".node").all():
+        node.focus()
+        box = page.locator("#tip").bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["y"] >= 0
+        assert box["x"] + box["width"] <= PHONE["width"]
+        assert box["y"] + box["height"] <= PHONE["height"]
+    outside = """svg => Array.from(svg.querySelectorAll("text"), (text) => {
+        const [frame, box] = [svg.getBoundingClientRect(), text.getBoundingClientRect()];
+        return box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1;
+    }).filter(Boolean).length"""
+    assert graph(page).evaluate(outside) == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_names_that_mean_harm_are_shown_and_do_nothing(page: Page, hostile_report: Path) -> None:
+    page.goto(hostile_report.as_uri())
+    for tab in page.locator("[role=tab][data-class-tab]").all():
+        tab.click()
+        visible = page.locator(".rank-panel:not([hidden])").locator("visible=true")
+        visible.locator("svg.graph .node").first.hover()
+        visible.locator("svg.graph .edge .hit").first.dispatch_event("pointerover", {"bubbles": True})
+    graph(page).locator(".node").first.dispatch_event("pointerover", {"bubbles": True})
+    assert any(name in page.inner_text("#tip") for name in HOSTILE)
+    assert page.locator("img, main a[href^=javascript], svg[onload], [onmouseover]").count() == 0
+    assert page.evaluate("window.hacked") is None
+
+
+def test_scripts_other_than_its_own_are_refused(
+    page: Page, complaints: list[str], report: Path, tmp_path: Path
+) -> None:
+    """Were a name ever put into the page unescaped, the browser would still not run it."""
+    text = report.read_text()
+    assert text.count("</main>") == 1
+    (tmp_path / "report.html").write_text(text.replace("</main>", f"{HOSTILE[0]}{HOSTILE[1]}</main>"))
+    page.goto((tmp_path / "report.html").as_uri())
+    assert page.evaluate("window.hacked") is None
+    assert any("Content Security Policy" in told for told in complaints)
+    complaints.clear()
