@@ -61,6 +61,8 @@ def two_sets() -> dict[str, Any]:
 # What a page takes for granted. Pages that are not named here begin with nothing.
 GIVEN: dict[str, tuple[Callable[[], dict[str, Any]], ...]] = {
     "README.md": (own_files, two_sets),
+    "docs/faq.md": (own_files, two_sets),
+    "docs/index.md": (own_files,),
 }
 
 
