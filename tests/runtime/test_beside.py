@@ -33,7 +33,7 @@ def test_an_error_of_the_work_is_raised_where_its_result_is_wanted() -> None:
 
 def test_processes_end_when_the_block_raises() -> None:
     def work() -> list[None]:
-        return map_processes(time.sleep, [(60,), (60,)], apart=True)
+        return map_processes(time.sleep, [(60,), (60,)], workers=2, apart=True)
 
     other = Beside(work)
     begin = time.perf_counter()
@@ -65,7 +65,7 @@ def _sleeping(folder: Path) -> Callable[[], list[None]]:
         (folder / str(os.getpid())).touch()
         time.sleep(60)
 
-    return lambda: map_processes(sleep, [(), ()], apart=True)
+    return lambda: map_processes(sleep, [(), ()], workers=2, apart=True)
 
 
 def _interrupt(number: int, frame: object) -> None:

@@ -232,3 +232,17 @@ def test_the_command_line_ends_in_order_when_it_is_told_to(
     assert "the same command goes on where it stopped" in capsys.readouterr().err
     assert cleared == ["files"]
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def between(number: int) -> tuple[float, float]:
+    """When it began and ended."""
+    begin = time.monotonic()
+    time.sleep(0.2)
+    return begin, time.monotonic()
+
+
+@pytest.mark.parametrize(("cores", "most"), [(2, 1), (3, 2)])
+def test_work_apart_leaves_a_core_to_what_it_is_beside(monkeypatch: pytest.MonkeyPatch, cores: int, most: int) -> None:
+    monkeypatch.setattr("dignn.runtime.threads.cores", lambda: cores)
+    spans = map_processes(between, [(number,) for number in range(4)], apart=True)
+    assert max(sum(begin <= moment < end for begin, end in spans) for moment, _ in spans) <= most

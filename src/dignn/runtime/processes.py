@@ -41,8 +41,9 @@ def map_processes(
     Args:
         function: a function of a module; what it takes and gives is sent from process to process.
         arguments: of each call; the longest piece of work should come first.
-        workers: processes; by default one per core. With one, everything runs here.
-        apart: whether nothing is to run here, because this process has something else to do.
+        workers: pieces at a time; by default one per core. With one, everything runs here.
+        apart: whether nothing is to run here, because this process has something else to do; by default a core is left
+            to it.
         done: called with the number of a piece that is finished.
 
     Raises:
@@ -50,10 +51,11 @@ def map_processes(
     """
     from dignn.runtime.threads import cores  # loads torch, which a worker loads only if its work needs it
 
-    workers = min(len(arguments), cores() if workers is None else workers)
+    free = max(1, cores() - 1) if apart else cores()
+    workers = min(len(arguments), free if workers is None else workers)
     results: dict[int, Result] = {}
     if workers > 1 or (apart and workers):
-        with closing(_side_by_side(function, arguments, max(2, workers))) as found:
+        with closing(_side_by_side(function, arguments, workers)) as found:
             for number, result in found:
                 results[number] = result
                 done(number)
@@ -68,7 +70,8 @@ def _side_by_side(
     function: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], workers: int
 ) -> Generator[tuple[int, Result], None, None]:
     """Pieces as they are finished, with their numbers; not all of them where processes cannot be started."""
-    if effective_n_jobs(workers) == 1:
+    processes = max(2, workers)  # joblib with one process would run everything here
+    if effective_n_jobs(processes) == 1:
         log.warning("No processes can be started here; the work is done in this one, which takes longer")
         return
     parent = os.getpid()
@@ -76,7 +79,8 @@ def _side_by_side(
     finished, failed = False, None
     try:
         # Workers watch their parent, so no other kind of joblib's backends may take the place of this one.
-        with closing(Parallel(n_jobs=workers, backend="loky", return_as="generator_unordered")(jobs)) as found:
+        pool = Parallel(n_jobs=processes, backend="loky", return_as="generator_unordered", pre_dispatch=workers)
+        with closing(pool(jobs)) as found:
             for number, result in found:
                 if isinstance(result, _Failed):
                     failed = result.error
