@@ -19,6 +19,8 @@ CONTROLS = {
     "shuffled_rows": ("shuffled rows", "plus"),
 }
 OF_FEATURES = ("column_noise", "shuffled_rows")
+# Distances of structure are drawn from 0 to at least this: on a finer scale chance would look like a difference.
+_LEAST_SCALE = 0.01
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,15 @@ STRUCTURE = (
         "sound.mmd.node_type",
         "lower",
         verdicts.distance,
+        high=_LEAST_SCALE,
     ),
     Measure(
-        "Degrees", "The same for how many neighbours nodes have (MMD).", "sound.mmd.degree", "lower", verdicts.distance
+        "Degrees",
+        "The same for how many neighbours nodes have (MMD).",
+        "sound.mmd.degree",
+        "lower",
+        verdicts.distance,
+        high=_LEAST_SCALE,
     ),
     Measure(
         "Triangles",
@@ -68,6 +76,7 @@ STRUCTURE = (
         "sound.mmd.clustering",
         "lower",
         verdicts.distance,
+        high=_LEAST_SCALE,
     ),
     Measure(
         "Overall shape",
@@ -75,6 +84,7 @@ STRUCTURE = (
         "sound.mmd.spectral",
         "lower",
         verdicts.distance,
+        high=_LEAST_SCALE,
     ),
     Measure(
         "Told from real graphs",

@@ -12,6 +12,7 @@ from dignn.batch import GraphBatch
 from dignn.explanation import Explanations
 from dignn.report.charts import Control, DotRow, dots
 from dignn.report.charts.dots import mark
+from dignn.report.graphview import legend
 from dignn.report.measures import (
     CONTROLS,
     FAITHFUL,
@@ -143,12 +144,17 @@ def _groups(groups: Mapping[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return [{"title": title, "rows": rows} for title, rows in groups.items() if rows]
 
 
-def _graphs(explanations: Explanations) -> dict[str, list[Markup]] | None:
-    """Thumbnails of real and of generated graphs."""
+def _graphs(explanations: Explanations) -> dict[str, Any] | None:
+    """Thumbnails of real and of generated graphs, and what their marks mean."""
     if explanations.backdrop is None:
         return None
-    return {"generated": _thumbnails(explanations.backdrop.generated), "real": _thumbnails(explanations.backdrop.real)}
+    generated, real = _single(explanations.backdrop.generated), _single(explanations.backdrop.real)
+    return {
+        "generated": [small_svg(graph) for graph in generated],
+        "real": [small_svg(graph) for graph in real],
+        "legend": legend(*generated, *real) if generated or real else [],
+    }
 
 
-def _thumbnails(graphs: GraphBatch) -> list[Markup]:
-    return [small_svg(graphs[place]) for place in range(min(len(graphs), SHOWN))]
+def _single(graphs: GraphBatch) -> list[GraphBatch]:
+    return [graphs[place] for place in range(min(len(graphs), SHOWN))]

@@ -100,7 +100,7 @@ def new(value: float, floor: float | None, controls: Mapping[str, float]) -> Ver
         return Verdict("good", "new as often as real graphs that were not learned from")
     if value > base:
         return Verdict("good", "new more often than real graphs, among which shapes repeat")
-    copies, usual = percent(1 - value), f"of real graphs {percent(1 - base)} do"
+    copies, usual = percent(1 - value), f"of real graphs {percent(1 - base) if base < 1 else 'none'} do"
     if value >= 0.75 * base:
         return Verdict("fair", f"{copies} repeat a graph that was learned from; {usual}")
     return Verdict("poor", f"{copies} copy a graph that was learned from; {usual}")
