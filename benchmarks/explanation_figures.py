@@ -7,12 +7,10 @@ from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib import pyplot as plt
-from matplotlib.lines import Line2D
 
 from dignn.explanation import Explanation, Explanations
-from dignn.report.figure import MARKERS
-from dignn.report.looks import looks
-from dignn.schema import FeatureKind, Schema
+from dignn.report.figure import add_legend, draw, legend_marks
+from dignn.schema import FeatureKind
 
 WIDTH, HEIGHT = 3.6, 4.4  # of a graph with its texts, inches
 # Names of columns of a type beneath a graph, types, and characters of a line.
@@ -27,16 +25,15 @@ def draw_explanations(explanations: Explanations, path: Path) -> None:
             1, len(best), figsize=(WIDTH * len(best), HEIGHT), squeeze=False, layout="constrained"
         )
         for ax, explanation in zip(axes.flat, best, strict=True):
-            explanation.plot(ax)
-            ax.get_legend().remove()
+            draw(explanation, ax)
             ax.set_title(explanation.class_name, fontsize=12, fontweight="bold", pad=20)
             ax.text(
                 0.5, 1.025, certainty(explanation), transform=ax.transAxes, ha="center", fontsize=9, color="#444444"
             )
             ax.text(0.5, -0.02, caption(explanation), transform=ax.transAxes, ha="center", va="top", fontsize=8)
         figure.get_layout_engine().set(h_pad=0.08)
-        handles = legend(best)
-        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
+        marks, names = legend_marks(best)
+        add_legend(figure, marks, names, loc="outside lower center", ncols=len(marks))
         figure.savefig(path, dpi=95, pil_kwargs={"optimize": True})
         plt.close(figure)
 
@@ -63,19 +60,3 @@ def caption(explanation: Explanation) -> str:
                 groups.setdefault(f"{column.node_type}{'' if own else 's around'}", []).append(column.name)
     lines = [f"{of}: {', '.join(names[:MOST_NAMES])}" for of, names in groups.items()]
     return "\n".join(textwrap.fill(line, LINE) for line in lines[:MOST_LINES])
-
-
-def legend(best: list[Explanation]) -> list[Line2D]:
-    """A mark for each node type that is drawn, and the ring."""
-    schema: Schema = best[0].graph.schema
-    drawn = {schema.node_types[int(code)] for item in best for code in item.graph.node_type[0].tolist()}
-    marks = [
-        Line2D([], [], linestyle="", color=look.colour, marker=MARKERS[look.shape], markersize=8, label=name)
-        for name, look in looks(schema).items()
-        if name in drawn and len(schema.node_types) > 1
-    ]
-    if schema.target is not None:
-        mark = Line2D([], [], linestyle="", marker="o", color="black", markerfacecolor="none", markersize=13)
-        mark.set_label("the classified node")
-        marks.append(mark)
-    return marks
