@@ -180,3 +180,5 @@ def test_loading_from_a_folder_without_a_run_says_so(tmp_path: Path) -> None:
 def test_an_unknown_class_names_the_known_ones() -> None:
     with pytest.raises(DignnError, match="no class called 'x'; choose from one, two"):
         Explanations({"one": [], "two": [explanation()]})["x"]
+    with pytest.raises(DignnError, match="called 'tow' .did you mean 'two'"):
+        Explanations({"one": [], "two": [explanation()]})["tow"]

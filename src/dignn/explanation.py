@@ -17,6 +17,7 @@ from dignn.convert import to_networkx, to_pyg
 from dignn.errors import DignnError
 from dignn.evidence import Evidence
 from dignn.schema import Relation
+from dignn.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -156,7 +157,8 @@ class Explanations(Mapping[str, list[Explanation]]):
 
     def __getitem__(self, name: str) -> list[Explanation]:
         if name not in self.by_class:
-            raise DignnError(f"There is no class called '{name}'; choose from {', '.join(self.by_class)}")
+            guess = did_you_mean(name, self.by_class)
+            raise DignnError(f"There is no class called '{name}'{guess}; choose from {', '.join(self.by_class)}")
         return self.by_class[name]
 
     def __iter__(self) -> Iterator[str]:
