@@ -1,0 +1,187 @@
+"""Charts say what their numbers are, in pictures and in words, whatever the names and numbers are."""
+
+from __future__ import annotations
+
+import math
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from markupsafe import Markup
+
+from dignn.report.charts import Control, Curve, Density, DotRow, ShareRow, bars, curves, densities, dots, shares
+from dignn.report.charts.densities import ENOUGH
+from dignn.report.charts.parts import number, percent, ticks
+
+HOSTILE = "\"><script>alert('1')</script>&{{ 7 * 7 }}"
+NORMAL = Density(np.linspace(-3, 3, 25).tolist(), np.exp(-(np.linspace(-2.9, 2.9, 24) ** 2) / 2).tolist())
+NAN, INF = math.nan, math.inf
+
+
+def parsed(chart: Markup) -> ElementTree.Element:
+    assert isinstance(chart, Markup)
+    return ElementTree.fromstring(str(chart))
+
+
+def kinds(root: ElementTree.Element, kind: str) -> list[ElementTree.Element]:
+    """Elements with a class."""
+    return [item for item in root.iter() if kind in item.get("class", "").split()]
+
+
+SHARES = [ShareRow(HOSTILE, 0.2, 0.1, True, True), ShareRow("b" * 300, NAN, 3.0, False, False)]
+DOTS = [DotRow(HOSTILE, 0.3, None, [Control(HOSTILE, None, "plus"), Control("c", 2.0, "cross")])]
+CURVES = [Curve(HOSTILE, [(1, 2.0), (2, NAN), (3, INF), (4, 1.0)], True), Curve("b", [(4, 1.0)])]
+BARS = [(HOSTILE, 3.0, HOSTILE), ("none", NAN, "unknown"), ("zero", 0.0, "0")]
+ALL = {
+    "shares": shares(SHARES, title=HOSTILE),
+    "densities": densities(NORMAL, [0.1, NAN, 8.0], title=HOSTILE, xlabel=HOSTILE, made_name=HOSTILE),
+    "a density of many": densities(NORMAL, [1.0] * 40, title=HOSTILE),
+    "a density of nothing": densities(Density([2.0, 2.0], [0.0]), [], title=HOSTILE),
+    "dots": dots(DOTS, title=HOSTILE),
+    "dots of one value": dots([DotRow("", 0.0, 0.0)], title=HOSTILE),
+    "curves": curves(CURVES, title=HOSTILE),
+    "no curves": curves([Curve("a", [])], title=HOSTILE),
+    "bars": bars(BARS, title=HOSTILE),
+    "no bars": bars([], title=HOSTILE),
+}
+
+
+@pytest.mark.parametrize("chart", ALL.values(), ids=ALL.keys())
+def test_every_chart_is_a_picture_with_words_and_without_code(chart: Markup) -> None:
+    root = parsed(chart)
+    assert root.get("role") == "img"
+    assert str(root.get("aria-label")).startswith(HOSTILE)
+    assert {item.tag for item in root.iter()} <= {"svg", "text", "title", "rect", "circle", "line", "path"}
+    assert not any(name == "id" or name.startswith("on") for item in root.iter() for name in item.attrib)
+    drawn = re.sub(r'aria-label="[^"]*"|>[^<]*<', "", str(chart))
+    assert "nan" not in drawn
+    assert "inf" not in drawn
+
+
+def test_shares_are_bars_ticks_and_marks() -> None:
+    rows = [ShareRow("a", 0.4, 0.1, True, True), ShareRow("b", 0.2, 0.4, False, False)]
+    root = parsed(shares(rows, title="Words"))
+    wide, narrow = (float(bar.get("width", 0)) for bar in kinds(root, "chart-real")[:2])
+    assert wide == pytest.approx(2 * narrow)
+    low, high = (float(tick.get("x", 0)) for tick in kinds(root, "chart-tick")[:2])
+    assert high - low == pytest.approx(wide * 0.75, abs=0.2)
+    labels = {item.text: item.get("class", "") for item in root.iter("text")}
+    assert "chart-strong" in labels["a"]
+    assert "chart-strong" not in labels["b"]
+    marks = [item.get("class") for item in root.iter("circle")][:2]
+    assert marks == ["chart-made", "chart-made-not"]
+    said = str(root.get("aria-label"))
+    assert "a: 40\xa0% of the real class, 10\xa0% of all, in the explanation, the model would miss it" in said
+    assert "b: 20\xa0% of the real class, 40\xa0% of all, not in the explanation" in said
+
+
+def test_counts_are_no_percentages() -> None:
+    said = str(parsed(shares([ShareRow("a", 2.5, 1.0, True, False)], title="Counts")).get("aria-label"))
+    assert "2.5 of the real class" in said
+
+
+def test_a_density_has_area_one_and_the_histograms_mean() -> None:
+    grid = np.linspace(-8, 8, 4001)
+    height = NORMAL.at(grid, 0.01)
+    step = grid[1] - grid[0]
+    assert height.sum() * step == pytest.approx(1, abs=1e-3)
+    assert (height * grid).sum() * step == pytest.approx(NORMAL.mean(), abs=1e-3)
+    uneven = Density([0.0, 1.0, 2.0, 3.0, 12.0], [0.15, 0.15, 0.1, 0.6])  # most values, in a bin nine times as wide
+    near, far = uneven.at(np.array([1.0, 7.5]), 0.001)
+    assert near == pytest.approx(0.15, rel=0.1)
+    assert far == pytest.approx(0.6 / 9, rel=0.01)
+
+
+def test_few_values_are_shown_one_by_one_and_many_as_a_density() -> None:
+    few = parsed(densities(NORMAL, [0.5] * (ENOUGH - 1), title="t"))
+    many = parsed(densities(NORMAL, [0.5, 1.0] * ENOUGH, title="t"))
+    assert len(kinds(few, "chart-rug")) == ENOUGH - 1 + 1  # and one in the legend
+    assert not kinds(many, "chart-rug")
+    assert sum(item.tag == "path" for item in kinds(many, "chart-made")) == 1
+    assert not any(item.tag == "path" for item in kinds(few, "chart-made"))
+    assert f"{2 * ENOUGH} values, mean 0.75, from 0.5 to 1" in str(many.get("aria-label"))
+
+
+def test_values_far_from_real_ones_stay_in_the_picture() -> None:
+    root = parsed(densities(NORMAL, [-40.0, 55.0], title="t"))
+    across = [float(item.get("x1", -1)) for item in kinds(root, "chart-rug")]
+    assert all(0 <= x <= 360 for x in across)
+
+
+def position(root: ElementTree.Element, kind: str) -> float:
+    item = kinds(root, kind)[0]
+    if item.tag == "circle":
+        return float(item.get("cx", 0))
+    return float(str(item.get("d"))[1:].split()[0])
+
+
+def test_marks_of_metrics_stand_in_the_order_of_their_values() -> None:
+    row = DotRow("Degrees", 0.2, 0.1, [Control("random trees", 0.9, "triangle")], "lower")
+    root = parsed(dots([row], title="Metrics"))
+    assert position(root, "chart-floor") < position(root, "chart-made") < position(root, "chart-control")
+    texts = [str(item.text) for item in root.iter("text")]
+    assert texts.count("0.9") == 1  # the end of the scale
+    assert any("better" in text and text.startswith("←") for text in texts)
+    said = str(root.get("aria-label"))
+    assert "Degrees (lower is better): explanations 0.2, real graphs 0.1, random trees 0.9." in said
+
+
+def test_a_value_beyond_the_scale_widens_it() -> None:
+    root = parsed(dots([DotRow("", -3.0, 7.0, low=0.0, high=1.0)], title="t"))
+    texts = [item.text for item in root.iter("text")]
+    assert "\N{MINUS SIGN}3" in texts
+    assert "7" in texts
+    assert 0 <= position(root, "chart-made") < position(root, "chart-floor") <= 360
+
+
+def heights(item: ElementTree.Element) -> list[float]:
+    return [float(pair.split()[1]) for pair in str(item.get("d"))[1:].split(" L")]
+
+
+def test_a_noisy_loss_is_smoothed_and_its_noise_kept_faintly() -> None:
+    noise = np.random.default_rng(0).normal(size=200)
+    root = parsed(curves([Curve("training", [(step, 5 + noise[step]) for step in range(200)], True)], title="t"))
+    faint, smooth = (item for item in kinds(root, "chart-line") if item.tag == "path")
+    assert "chart-faint" in str(faint.get("class"))
+    assert np.std(heights(smooth)) < np.std(heights(faint)) / 2
+    flat = parsed(curves([Curve("training", [(step, 5.0) for step in range(50)], True)], title="t"))
+    assert len({height for item in kinds(flat, "chart-line") if item.tag == "path" for height in heights(item)}) == 1
+
+
+def test_a_falling_loss_falls_and_its_first_steps_do_not_flatten_the_rest() -> None:
+    points = [(step, 100.0 if step < 2 else 2 - step / 100) for step in range(100)]
+    root = parsed(curves([Curve("training", points)], title="t"))
+    drawn = heights(next(item for item in kinds(root, "chart-line") if item.tag == "path"))
+    assert drawn == sorted(drawn)  # downwards on the screen
+    assert drawn[-1] - drawn[0] > 80
+    assert "training loss from 100 to 1.01" in str(root.get("aria-label"))
+
+
+def test_bars_are_as_long_as_their_values() -> None:
+    root = parsed(bars([("Generated", 200, "200"), ("Valid", 50, "50")], title="Funnel"))
+    long, short = (float(item.get("width", 0)) for item in kinds(root, "chart-bar"))
+    assert long == pytest.approx(4 * short)
+    assert root.get("aria-label") == "Funnel. Generated: 200; Valid: 50"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0, "0"), (1.0, "1"), (0.12345, "0.123"), (12345.6, "12,346"), (-0.5, "\N{MINUS SIGN}0.5"), (0.00012, "0.00012")],
+)
+def test_numbers(value: float, shown: str) -> None:
+    assert number(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"), [(0, "0"), (1, "100"), (0.5, "50"), (0.999999, "> 99.9"), (0.994, "99.4"), (0.0004, "0.04")]
+)
+def test_percentages_are_never_rounded_to_all_or_nothing(share: float, shown: str) -> None:
+    assert percent(share) == f"{shown}\N{NO-BREAK SPACE}%"
+
+
+@pytest.mark.parametrize("span", [(0.0, 1.0), (-3.7, 12.0), (0.0, 1e-7), (5.0, 5.0), (0.0, 1300.0)])
+def test_ticks_lie_inside(span: tuple[float, float]) -> None:
+    found = ticks(*span)
+    assert 1 <= len(found) <= 6
+    assert all(span[0] - 1e-12 <= value <= span[1] + 1e-12 for value in found)
