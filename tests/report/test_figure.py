@@ -86,13 +86,9 @@ def test_the_study_has_a_column_per_class_with_graph_features_and_densities() ->
     for words in ("one", "no explanation", "two", "graph", "features of the\nauthor", "paper values", "real nodes"):
         assert words in told
     features, density = figure.axes[4:]
-    up, _, down = [
-        [line.get_segments() if hasattr(line, "get_segments") else line.get_paths()]
-        for line in features.collections
-        if isinstance(line, LineCollection)
-    ]
-    assert [round(segment[1][0]) for segment in up[0]] == [0, 2]  # the words that the author has
-    assert [tuple(segment[1]) for segment in down[0]] == [(0, -1), (1, -1), (2, -1)]  # equal shares of real authors
+    up, _, down = [lines.get_segments() for lines in features.collections if isinstance(lines, LineCollection)]
+    assert [round(segment[1][0]) for segment in up] == [0, 2]  # the words that the author has
+    assert [tuple(segment[1]) for segment in down] == [(0, -1), (1, -1), (2, -1)]  # equal shares of real authors
     assert len(density.collections) == 2  # the real class, and four values one by one
 
 
@@ -119,8 +115,8 @@ def test_hostile_names_are_shown_as_they_are() -> None:
 def test_many_classes_wrap() -> None:
     classes: dict[str, list[Explanation]] = {str(number): [hand_made.lone()] for number in range(9)}
     figure = explanations_figure(Explanations(classes))
-    assert len({round(ax.get_position().y0, 3) for ax in figure.axes}) == 3 or len(figure.axes) == 9
     rendered(figure)
+    assert len(figure.axes) == 9
     assert len({round(ax.get_position().x0, 2) for ax in figure.axes}) == 3
 
 
