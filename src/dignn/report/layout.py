@@ -8,11 +8,16 @@ import numpy as np
 from dignn.batch import GraphBatch
 from dignn.convert import to_networkx
 
+# Starting positions that are tried; the clearest drawing is kept.
+TRIES = 12
+# A node nearer than this to an edge that is not its own seems to lie on it; in lengths of an edge.
+_TOO_NEAR = 0.3
+
 
 def layout(graph: GraphBatch) -> dict[int, tuple[float, float]]:
     """Positions of the nodes of one graph in the unit square, such that drawn distances are near path lengths.
 
-    The same every time.
+    Of several such drawings the one with the fewest crossings of edges, and nodes on edges. The same every time.
     """
     joined = nx.Graph(to_networkx(graph))
     nodes = list(joined)
@@ -21,21 +26,73 @@ def layout(graph: GraphBatch) -> dict[int, tuple[float, float]]:
     far = float(len(nodes))  # between components
     length = dict(nx.all_pairs_shortest_path_length(joined))
     distance = np.array([[float(length[u].get(v, far)) for v in nodes] for u in nodes])
-    point = _stress_layout(distance)
+    place = {node: number for number, node in enumerate(nodes)}
+    ends = np.array([(place[u], place[v]) for u, v in joined.edges], dtype=int).reshape(-1, 2)
+    point = _clearest(distance, ends)
     point -= point.min(0)
     point /= np.where(point.max(0) > 0, point.max(0), 1.0)
     return {node: (float(x), float(y)) for node, (x, y) in zip(nodes, point, strict=True)}
 
 
-def _stress_layout(distance: np.ndarray, rounds: int = 200) -> np.ndarray:
-    """Stress majorisation with weights 1 / distance^2, from points on a circle.  (n, 2)"""
+def _clearest(distance: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """The clearest of several drawings, the first of which is often clear already.  (n, 2)"""
     size = len(distance)
     angle = 2 * np.pi * np.arange(size) / size
-    point = np.stack([np.cos(angle), np.sin(angle)], axis=1) * distance.max() / 2
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1) * distance.max() / 2
+    rng = np.random.default_rng(0)
+    best, least = circle, np.inf
+    for starts in ([circle], [circle[rng.permutation(size)] for _ in range(TRIES - 1)]):
+        for point in _stress_layouts(distance, np.stack(starts)):
+            clutter = _crossings(point, ends) + 2 * _covered(point, ends)  # a node on an edge misleads more
+            if clutter < least:
+                best, least = point, clutter
+        if not least:
+            break
+    return best
+
+
+def _stress_layouts(distance: np.ndarray, point: np.ndarray, rounds: int = 200) -> np.ndarray:
+    """Stress majorisation with weights 1 / distance^2 from several starts.  (tries, n, 2) -> (tries, n, 2)"""
+    size = len(distance)
     weight = np.divide(1.0, distance**2, out=np.zeros_like(distance), where=distance > 0)
     inverse = np.linalg.pinv(np.diag(weight.sum(1)) - weight)
+    wanted = weight * distance
+    diagonal = np.arange(size)
     for _ in range(rounds):
-        drawn = np.linalg.norm(point[:, None] - point[None], axis=2)
-        pull = np.divide(weight * distance, drawn, out=np.zeros_like(drawn), where=drawn > 1e-9)
-        point = inverse @ ((np.diag(pull.sum(1)) - pull) @ point)
+        drawn = np.linalg.norm(point[:, :, None] - point[:, None], axis=3)  # (tries, n, n)
+        pull = np.divide(wanted, drawn, out=np.zeros_like(drawn), where=drawn > 1e-9)
+        laplacian = -pull
+        laplacian[:, diagonal, diagonal] = pull.sum(2)
+        point = inverse @ (laplacian @ point)
     return point
+
+
+def _crossings(point: np.ndarray, ends: np.ndarray) -> int:
+    """Pairs of edges that cross.  point: (n, 2), ends: (m, 2) numbers of nodes"""
+    if not len(ends):
+        return 0
+    a, b = point[ends[:, 0]], point[ends[:, 1]]  # (m, 2)
+
+    def side(start: np.ndarray, end: np.ndarray, of: np.ndarray) -> np.ndarray:
+        """On which side of each edge each point is.  (m, m)"""
+        along, to = (end - start)[:, None], of[None] - start[:, None]
+        return along[..., 0] * to[..., 1] - along[..., 1] * to[..., 0]
+
+    parts = (side(a, b, a) * side(a, b, b) < 0) & (side(a, b, a) * side(a, b, b) < 0).T
+    shared = (ends[:, None, :, None] == ends[None, :, None, :]).any((2, 3))
+    return int((parts & ~shared).sum()) // 2
+
+
+def _covered(point: np.ndarray, ends: np.ndarray) -> int:
+    """Nodes that seem to lie on an edge which is not theirs, or on one another."""
+    size = len(point)
+    apart = np.linalg.norm(point[:, None] - point[None], axis=2) + np.eye(size) * size
+    hidden = int((apart < _TOO_NEAR).sum()) // 2
+    if not len(ends):
+        return hidden
+    a, along = point[ends[:, 0]], point[ends[:, 1]] - point[ends[:, 0]]
+    squared = np.maximum((along**2).sum(1), 1e-12)
+    share = np.clip(((point[:, None] - a[None]) * along[None]).sum(2) / squared, 0, 1)  # (n, m)
+    gap = np.linalg.norm(point[:, None] - (a[None] + share[..., None] * along[None]), axis=2)
+    own = (ends[None, :, 0] == np.arange(size)[:, None]) | (ends[None, :, 1] == np.arange(size)[:, None])
+    return hidden + int(((gap < _TOO_NEAR) & ~own).sum())
