@@ -78,7 +78,19 @@ def test_fewer_columns_for_the_model_and_the_generator(
     graphs = GraphBatch.load(tmp_path / "run" / "candidates.safetensors")
     assert graphs.tables["author"].size(1) == 9
     # The same command goes on; another selection is another run.
-    assert run("explain", "planted", *settings, *chosen, "--quiet") == 0
+    capsys.readouterr()
+    assert run("explain", "planted", *settings, *chosen, "--json") == 0
+    captured = capsys.readouterr()
+    told = json.loads(captured.out)
+    assert (told["run"], told["report"]) == (str(tmp_path / "run"), str(tmp_path / "run" / "report.html"))
+    assert told["seconds"] > 0
+    best = told["classes"]["database duo"]
+    assert 0 < best["probability"] <= 1
+    assert "database duo" in best["text"]
+    assert best["inside"] in (True, False)
+    assert sum(best["nodes"].values()) == 8
+    assert set(told["figures"]["pf"]) == {"value", "floor"}
+    assert "Learning" not in captured.err
     assert run("explain", "planted", *settings, "--columns", "author=8", "--quiet") == 2
     assert "is a run with columns.chosen.author 9, not 8" in capsys.readouterr().err
     assert run("train", "planted", *chosen, "--out", str(tmp_path / "model"), "--quiet") == 0
@@ -91,6 +103,10 @@ def test_train_shows_accuracies_and_saves_the_model(tmp_path: Path, capsys: pyte
     assert run("train", "planted", "--out", str(tmp_path / "model"), "--quiet") == 0
     assert "HeteroSAGE on planted" in capsys.readouterr().out
     assert {path.name for path in (tmp_path / "model").iterdir()} == {"model.safetensors", "card.json"}
+    assert run("train", "planted", "--json") == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["architecture"] == "HeteroSAGE"
+    assert captured.err == ""
 
 
 def test_datasets_lists_all_with_licence_and_source(
@@ -115,6 +131,11 @@ def test_datasets_lists_all_with_licence_and_source(
     assert "dblp  (not here; get it with --download)" in shown
     assert "ba-3motif  (not here)" in shown
     assert shown.count("licence:") == shown.count("from:") == 9
+    assert run("datasets", "--json") == 0
+    told = json.loads(capsys.readouterr().out)["datasets"]
+    assert {info["name"]: info["available"] for info in told}["dblp"] is False
+    assert run("datasets", "--quiet") == 0
+    assert capsys.readouterr().out.split() == [info["name"] for info in told]
 
 
 @pytest.mark.parametrize(

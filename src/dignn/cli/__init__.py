@@ -16,7 +16,7 @@ import tyro
 from rich.text import Text
 
 from dignn import __version__
-from dignn.cli import datasets, evaluate, explain, metrics, report, train
+from dignn.cli import datasets, evaluate, explain, export, metrics, report, train
 from dignn.cli.arguments import ALL, HELP, asks_for_help, help_of, read
 from dignn.cli.options import preset_of
 from dignn.cli.overview import overview
@@ -37,6 +37,7 @@ def commands(preset: str) -> dict[str, Callable[..., Any]]:
         "demo": explain.demo_with(preset),
         "explain": explain.explain_with(preset),
         "report": report.report,
+        "export": export.export,
         "evaluate": evaluate.evaluate,
         "metrics": metrics.metrics,
         "train": train.train,

@@ -133,12 +133,12 @@ def _plain(text: str) -> str:
 
 
 def _inside(line: str) -> str | None:
-    found = re.match(r"│ (.*) │$", line)
+    found = re.match(r"[│|] (.*) [│|]$", line)  # a terminal that is not UTF-8 gets the second
     return None if found is None else found[1].rstrip()
 
 
 def _is_rule(content: str) -> bool:
-    return bool(content) and not content.strip("─")
+    return len(content) > 1 and not content.strip("─-")
 
 
 def _wrapped(line: str, width: int) -> str:

@@ -5,22 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dignn.cli.finished import explanations_of
 from dignn.cli.options import File, Flag, Run
 from dignn.cli.shown import working
 from dignn.console import err, say_json, say_path
 from dignn.errors import DignnError, RunFolderError
-from dignn.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from dignn.explanation import Explanations
 
-# What a run makes, in this order; a run that has the last is finished.
-MADE = {
-    "structure.safetensors": "learned structure",
-    "features.safetensors": "learned features",
-    "candidates.safetensors": "candidates",
-    "explanations.json": "explanations",
-}
 # What a page can do without, in words: folders of earlier versions and explanations saved from Python lack some.
 OPTIONAL = {
     "metrics.json": "metrics",
@@ -55,7 +48,7 @@ def report(
     """
     with working(quiet, json):
         path = _page(run, out)
-        explanations = _loaded(run)
+        explanations = explanations_of(run)
         _write(explanations, run, path)
         missing = [name for name in OPTIONAL if not (run / name).exists()]
         if missing and not quiet and not json:
@@ -80,44 +73,15 @@ def _page(run: Path, out: Path | None) -> Path:
     return out
 
 
-def _loaded(run: Path) -> Explanations:
-    from dignn.explanation import Explanations
-
-    if not run.is_dir():
-        if run.exists():
-            raise RunFolderError(f"{run} is a file; give the folder that `dignn explain` made")
-        beside = [str(other) for other in run.parent.glob("*") if other.is_dir()] if run.parent.is_dir() else []
-        guess = did_you_mean(str(run), beside)
-        raise RunFolderError(f"{run} does not exist{guess}; give a folder that `dignn explain` made")
-    if not (run / "explanations.json").exists():
-        raise _unfinished(run)
-    return Explanations.load(run)
-
-
-def _unfinished(run: Path) -> RunFolderError:
-    """Says how far a run without explanations is, and how it is finished."""
-    if not (run / "config.json").exists():
-        return RunFolderError(f"{run} is not a run folder; give a folder that `dignn explain` made")
-    from dignn.runtime.files import read_json
-
-    content = read_json(run / "config.json")
-    there = [words for name, words in MADE.items() if (run / name).exists()]
-    missing = [words for name, words in MADE.items() if not (run / name).exists()]
-    far = f"it has {', '.join(there)}, but no {', '.join(missing)}" if there else f"it has no {', '.join(missing)} yet"
-    if "preset" not in content:
-        remedy = "call fit and explain again in Python, with this folder"
-    else:
-        code = " --model FILE.py:FUNCTION" if "own" in content else ""
-        remedy = f"finish it by `dignn evaluate {run}{code}`"
-    return RunFolderError(f"{run} is not finished: {far}; {remedy}")
-
-
 def _write(explanations: Explanations, run: Path, path: Path) -> None:
+    from jinja2 import TemplateRuntimeError
+
     try:
         explanations.report(path)
     except DignnError:
         raise
-    except (TypeError, ValueError, KeyError, AttributeError, IndexError) as error:  # a value that no run writes
+    except (TypeError, ValueError, KeyError, AttributeError, IndexError, TemplateRuntimeError) as error:
+        # A value that no run writes.
         raise RunFolderError(
             f"No page can be made of {run}, because something in it is damaged ({type(error).__name__}: {error}); "
             f"make metrics and explanations anew by `dignn evaluate {run}`"
