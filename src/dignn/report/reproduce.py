@@ -70,7 +70,7 @@ def python_call(about: Mapping[str, Any], target: str | None = None) -> str | No
         given.append("config=config")
     elif preset != DEFAULT:
         given.append(f"config={preset!r}")
-    call = ", ".join([*given, f"seed={int(about.get('seed') or 0)}"])
+    call = ", ".join([*given, f"seed={about.get('seed', 0)!r}"])
     return "\n".join([*lines, f"explainer = DiGNNExplainer({call})", "explanations = explainer.fit().explain()"])
 
 

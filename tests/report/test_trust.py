@@ -1,0 +1,259 @@
+"""The section on trust: every figure beside floor and controls, honest words, and never a failure."""
+
+from __future__ import annotations
+
+import copy
+import random
+import re
+from typing import Any
+
+import pytest
+import torch
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from dignn.backdrop import Backdrop
+from dignn.batch import GraphBatch
+from dignn.explanation import Explanations
+from dignn.report import trust, verdicts
+from dignn.report.measures import FAITHFUL, FEATURES, STRUCTURE, TRUTH
+from dignn.report.verdicts import Judge
+from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
+from strategies import batch_of
+
+HOSTILE = "\"><script>alert('1')</script>&{{ 7 * 7 }}"
+JUNK: tuple[Any, ...] = (None, "text", [], {}, [1, "a"], True, -1, float("nan"), {HOSTILE: HOSTILE})
+
+
+def layer(distance: float, c2st: float, share: float, classes: tuple[str, ...] = ("one", "two")) -> dict[str, Any]:
+    """A layer of ``metrics.json``; ``share`` is what is better when it is high."""
+    mmd = dict.fromkeys(("node_type", "degree", "clustering", "spectral"), distance)
+    errors = {"column_error": distance, "pair_error": distance, "row_density": distance}
+    features = {**errors, "c2st": c2st, "memorisation": 0.5}
+    planted = dict.fromkeys(("motif_recall", "motif_precision", "keyword_recall", "keyword_precision"), share)
+    return {
+        "paper": {"mmd": dict(mmd), "cosine": 0.1, "pf": share, "gf": share},
+        "sound": {
+            "yield": 1.0,
+            "mmd": dict(mmd),
+            "graphs": {"novelty": 0.9, "uniqueness": 0.95, "c2st": c2st},
+            "features": {**features, "by_type": {"author": dict(features)}},
+            "typed_gf": share,
+            "contrast": dict.fromkeys(classes, share - 0.3),
+            "coverage": share,
+            "planted": {"mean": planted},
+            "pf_in_distribution": share,
+        },
+    }
+
+
+def metrics(distance: float = 0.01, c2st: float = 0.52, share: float = 0.9, **options: Any) -> dict[str, Any]:
+    rule = {"probability": share, "gf": share, "typed_gf": share, "coverage": share}
+    return {
+        **layer(distance, c2st, share, **options),
+        "floor": layer(0.01, 0.5, 0.6, **options),
+        "control": {
+            "real_subgraphs": layer(0.011, 0.5, 0.65, **options),
+            "random_trees": layer(0.5, 0.98, 0.2, **options),
+            "column_noise": layer(0.4, 0.9, 0.3, **options),
+            "shuffled_rows": layer(0.2, 0.8, 0.4, **options),
+        },
+        "selection": {"representative": rule, "highest": dict(rule)},
+        "details": {"groups": {"mutagenic": {"nitro": {"first": True, "explanations": 1.0, "real": 0.5}}}},
+    }
+
+
+ENVIRONMENT = Environment(loader=PackageLoader("dignn.report"), autoescape=True, undefined=StrictUndefined)
+
+
+def rendered(about: dict[str, Any], backdrop: Backdrop | None = None) -> str:
+    content = trust.content(Explanations({}, about, backdrop))
+    return ENVIRONMENT.get_template("trust.html").render(trust=content)
+
+
+def words(page: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
+
+
+def summary(**values: float) -> str:
+    content = trust.content(Explanations({}, {"metrics": metrics(**values)}))
+    return " ".join(f"{level}: {sentence}" for level, sentence in content["summary"])
+
+
+def test_good_figures_are_called_good() -> None:
+    said = summary()
+    assert "fair:" not in said
+    assert "poor:" not in said
+    assert "hardly be told from real ones" in said
+    assert "as sure of explanations" in said
+    assert "more of what is typical" in said
+    assert "tell every class from the others" in said
+
+
+def test_bad_figures_are_called_bad() -> None:
+    said = summary(distance=0.45, c2st=0.97, share=0.2)
+    assert "good:" not in said
+    assert "Generated graphs can be told from real ones" in said
+    assert "Generated features can be told" in said
+    assert "unsure" in said
+    assert "less of what is typical" in said
+    assert "do not tell “one”, “two” from" in said
+
+
+def test_every_measure_is_named_drawn_judged_and_in_the_table() -> None:
+    page = rendered({"metrics": metrics()})
+    for measure in (*STRUCTURE, *FEATURES, *FAITHFUL, *TRUTH):
+        assert f"<b>{measure.name}</b>" in page
+        assert f'<th scope="row">{measure.name}</th>' in page
+    drawn = len(STRUCTURE) + len(FEATURES) + len(FAITHFUL) + len(TRUTH) + 2  # contrast of two classes
+    assert page.count('<svg class="chart"') == drawn
+    assert page.count('class="measure-verdict"') == drawn
+    assert "random trees 0.5" in page  # controls are in the words of charts
+    assert page.count('tabindex="0"') == page.count('class="scroll"')
+
+
+def test_what_does_not_apply_is_left_out() -> None:
+    found = metrics()
+    layers = [found, found["floor"], *found["control"].values()]
+    for part in layers:
+        part["sound"]["features"] = dict.fromkeys(part["sound"]["features"])
+        part["sound"]["planted"] = part["sound"]["contrast"] = None
+        part["sound"]["mmd"]["node_type"] = 0.0  # one node type: all graphs are alike in it
+    page = rendered({"metrics": found})
+    assert "Single columns" not in page
+    assert "Planted truth" not in page
+    assert "Contrast" not in page
+    assert "<b>Node types</b>" not in page
+    assert "noise in every column" not in page  # it would be the same as the candidates
+    assert "random trees" in page
+    assert "None" not in words(page)
+
+
+def test_a_run_without_metrics_says_how_to_get_them() -> None:
+    page = rendered({})
+    assert "dignn evaluate RUN" in page
+    assert "not been measured" in page
+    assert "not been measured" in rendered({"metrics": None})
+
+
+def test_many_classes_leave_the_picture_readable_and_the_table_complete() -> None:
+    names = tuple(f"class {number}" for number in range(40))
+    found = metrics(classes=names)
+    found["sound"]["contrast"]["class 33"] = -0.4
+    page = rendered({"metrics": found})
+    assert page.count("Contrast of class") == 40
+    assert "<b>class 33</b>" in page  # the lowest are drawn
+    assert f"{40 - trust.MOST_CLASSES} more are in the table" in page
+    assert "do not tell “class 33” from" in page
+
+
+def test_names_are_shown_and_never_run() -> None:
+    found = metrics(classes=(HOSTILE, "a.b"))
+    found["sound"]["features"]["by_type"] = {HOSTILE: {"c2st": 0.5}}
+    found["details"]["groups"] = {HOSTILE: {HOSTILE: {"explanations": 0.5, "real": 0.5}}}
+    found["selection"] = {HOSTILE: {"gf": 0.5}}
+    page = rendered({"metrics": found})
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "<b>a.b</b>" in page  # a dot in a name is no path
+    assert ">49<" not in page
+
+
+def paths(content: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = content.items() if isinstance(content, dict) else ()
+    return [above, *(path for name, part in inner for path in paths(part, (*above, name)))]
+
+
+def broken(about: dict[str, Any], path: tuple[Any, ...], junk: Any) -> dict[str, Any]:
+    """A copy with junk at one place."""
+    made = copy.deepcopy(about)
+    part = made
+    for name in path[:-1]:
+        part = part[name]
+    part[path[-1]] = junk
+    return made
+
+
+def test_a_damaged_file_never_stops_the_page() -> None:
+    about = {"metrics": metrics()}
+    draw = random.Random(0)
+    for path in draw.sample(paths(about)[1:], 60):
+        page = rendered(broken(about, path, draw.choice(JUNK)))
+        assert "How far to trust it" in page
+        assert "<script" not in page
+
+
+def test_real_and_generated_graphs_are_shown_with_a_legend() -> None:
+    kinds = ("author", HOSTILE)
+    feature = FeatureSpec(FeatureKind.NONE, 0)
+    schema = Schema(kinds, (Relation("author", "r", HOSTILE, "s"),), (feature, feature), ("a", "b"), target="author")
+    one = batch_of(schema, [0, 1, 1], {(0, 1): 1, (0, 2): 1})
+    page = rendered({}, Backdrop(GraphBatch.cat([one] * 30), GraphBatch.cat([one] * 3), {}))
+    assert page.count('class="thumbnail"') == trust.SHOWN + 3
+    assert "24 graphs that nothing was learned from, not chosen" in words(page)
+    assert "3 graphs of all sizes, not chosen" in words(page)
+    assert "<script" not in page
+    assert "adds them" in rendered({})  # an older run keeps none
+
+
+# -- verdicts -----------------------------------------------------------------------------------------
+
+RANK = {"good": 0, "fair": 1, "poor": 2}
+WORSE_WHEN_HIGHER: tuple[Judge, ...] = (
+    verdicts.distance,
+    verdicts.feature_error,
+    verdicts.told_apart,
+    verdicts.memorised,
+)
+WORSE_WHEN_LOWER: tuple[Judge, ...] = (
+    verdicts.valid,
+    verdicts.new,
+    verdicts.different,
+    verdicts.sure_inside,
+    verdicts.motifs,
+    verdicts.covered,
+    verdicts.contrasted,
+    verdicts.found,
+    verdicts.right,
+)
+
+
+@pytest.mark.parametrize("judge", [*WORSE_WHEN_HIGHER, *WORSE_WHEN_LOWER])
+@pytest.mark.parametrize("floor", [0.01, 0.5, 0.9, None])
+def test_a_worse_value_is_never_judged_better(judge: Judge, floor: float | None) -> None:
+    values = torch.linspace(0, 1, 101).tolist()
+    if judge in WORSE_WHEN_LOWER:
+        values.reverse()
+    found = [judge(value, floor, {"random_trees": 0.95, "column_noise": 0.9}) for value in values]
+    ranks = [RANK[verdict.level] for verdict in found]
+    assert ranks == sorted(ranks)
+    assert all(verdict.text and not verdict.text.endswith(".") for verdict in found)
+
+
+@pytest.mark.parametrize(
+    ("judge", "value", "floor", "level"),
+    [
+        (verdicts.distance, 0.0101, 0.01, "good"),
+        (verdicts.distance, 0.05, 0.01, "fair"),
+        (verdicts.distance, 0.4, 0.01, "poor"),
+        (verdicts.distance, 0.0004, 0.0, "good"),  # chance
+        (verdicts.told_apart, 0.52, 0.5, "good"),
+        (verdicts.told_apart, 0.68, 0.7, "good"),  # real graphs are told from real graphs as well
+        (verdicts.told_apart, 0.9, 0.5, "poor"),
+        (verdicts.memorised, 0.62, 0.61, "good"),
+        (verdicts.memorised, 0.8, 0.5, "poor"),
+        (verdicts.new, 0.45, 0.45, "good"),
+        (verdicts.new, 0.1, 0.9, "poor"),
+        (verdicts.sure_inside, 0.97, 0.98, "good"),
+        (verdicts.sure_inside, 0.4, 0.98, "poor"),
+        (verdicts.covered, 0.1, 0.7, "poor"),
+        (verdicts.contrasted, 0.0, 0.4, "poor"),
+        (verdicts.contrasted, -0.3, 0.0, "poor"),
+    ],
+)
+def test_levels(judge: Judge, value: float, floor: float, level: str) -> None:
+    assert judge(value, floor, {"random_trees": 0.5}).level == level
+
+
+def test_a_probability_that_noise_reaches_is_not_praised() -> None:
+    assert verdicts.surest(0.99, 0.99, {"column_noise": 0.99}).level == "fair"
+    assert verdicts.surest(0.99, 0.99, {"column_noise": 0.5}).level == "good"
