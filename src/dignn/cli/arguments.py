@@ -33,7 +33,7 @@ def read(name: str, command: Callable[..., None], given: Sequence[str]) -> Calla
     """
     told = io.StringIO()
     try:
-        with _columns(UNBROKEN), contextlib.redirect_stderr(told):
+        with _columns(UNBROKEN), contextlib.redirect_stderr(told), contextlib.redirect_stdout(_Utf8()):
             ready, unknown = tyro.cli(
                 _remembering(command), prog=f"dignn {name}", args=list(given), return_unknown_args=True
             )
@@ -63,7 +63,7 @@ def _help(name: str, command: Callable[..., None], width: int) -> str:
 
 
 class _Utf8(io.StringIO):
-    """Text that says how it is encoded, which decides what boxes are drawn with."""
+    """In place of standard output, whose encoding decides whether there are boxes around what is said."""
 
     @property
     def encoding(self) -> str:  # type: ignore[override]

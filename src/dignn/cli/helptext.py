@@ -133,12 +133,12 @@ def _plain(text: str) -> str:
 
 
 def _inside(line: str) -> str | None:
-    found = re.match(r"[│|] (.*) [│|]$", line)  # a terminal that is not UTF-8 gets the second
+    found = re.match(r"│ (.*) │$", line)
     return None if found is None else found[1].rstrip()
 
 
 def _is_rule(content: str) -> bool:
-    return len(content) > 1 and not content.strip("─-")
+    return bool(content) and not content.strip("─")
 
 
 def _wrapped(line: str, width: int) -> str:
