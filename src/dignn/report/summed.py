@@ -42,6 +42,11 @@ _COPIES: dict[Level, str] = {
     "fair": "Some generated graphs or features repeat what was learned from.",
     "poor": "Many generated graphs or features repeat what was learned from.",
 }
+_VALID: dict[Level, str] = {
+    "good": "",
+    "fair": "Some generated graphs were not valid and were thrown away.",
+    "poor": "Many generated graphs were not valid and were thrown away.",
+}
 _ORDER: tuple[Level, ...] = ("good", "fair", "poor")
 
 
@@ -59,6 +64,7 @@ def summed_up(verdicts: Mapping[Path, Verdict]) -> list[tuple[Level, str]]:
     shapes = [path for path in verdicts if isinstance(path, str) and path.startswith("sound.mmd.")]
     truth = [path for path in verdicts if isinstance(path, str) and path.startswith("sound.planted.")]
     said = [
+        (_VALID, worst("sound.yield")),
         (_GRAPHS, worst("sound.graphs.c2st", *shapes)),
         (_FEATURES, worst("sound.features.c2st")),
         (_COPIES, worst("sound.graphs.novelty", "sound.features.memorisation")),
