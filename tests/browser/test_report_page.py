@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -156,19 +157,37 @@ def test_paper_shows_every_class_and_its_best_explanation(opened: Page, explanat
     assert shown(opened, "[role=tablist]") == []
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_is_serious_and_nothing_sticks_out(
-    page: Page, report: Path, axe: Callable[[Page], list[str]], width: int, tmp_path: Path
-) -> None:
-    page.set_viewport_size({"width": width, "height": 844})
+def test_no_violation_of_accessibility_is_serious(page: Page, report: Path, axe: Callable[[Page], list[str]]) -> None:
+    page.set_viewport_size(PHONE)
     page.goto(report.as_uri())
-    for details in page.locator("details").all():
-        details.evaluate("each => { each.open = true }")
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })")
     graph(page).locator(".node").first.focus()
     assert axe(page) == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_sticks_out(page: Page, report: Path, width: int, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(report.as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     picture = page.screenshot(path=tmp_path / f"{width}.png", full_page=True)
     assert len(picture) > 50_000
+
+
+def test_of_many_classes_one_is_found_by_its_name(page: Page, explanations: Explanations, tmp_path: Path) -> None:
+    several = next(iter(explanations.values()))[:1]
+    many = {f"kind {k}": [replace(each, class_name=f"kind {k}") for each in several] for k in range(60)}
+    page.set_viewport_size(PHONE)
+    page.goto(Explanations(many).report(tmp_path / "report.html").as_uri())
+    page.fill("#find", "D 42")
+    assert shown(page, "[data-class-tab]") == ["tab-class-43"]
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert shown(page, ".class-panel") == ["class-43"]
+    page.fill("#find", "")
+    assert len(shown(page, "[data-class-tab]")) == 60
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
 def test_labels_stay_inside_the_frame_and_the_tooltip_inside_the_window(page: Page, hostile_report: Path) -> None:

@@ -113,7 +113,7 @@ def _known(name: str, about: Mapping[str, Any], schema: Schema | None) -> str:
     if not isinstance(count, int):
         return ""
     things = "graphs" if schema is None or schema.target is None else nouns(schema.target)
-    agreed = f"; of those held out the model agrees with {percent(share)}" if isinstance(share, float) else ""
+    agreed = f"; the model agrees on {percent(share)} of those held out" if isinstance(share, float) else ""
     return f"{count:,} real {things} have this label{agreed}."
 
 
@@ -185,7 +185,8 @@ def _around(explanation: Explanation) -> list[tuple[str, list[tuple[str, int]]]]
     schema = explanation.graph.schema
     found: dict[str, list[tuple[str, int]]] = {}
     for column in () if evidence is None else evidence.columns_around:
-        if schema.spec(column.node_type).kind is not FeatureKind.CONTINUOUS:
+        spec = schema.spec(column.node_type)
+        if spec.kind is not FeatureKind.CONTINUOUS or spec.names is not None:
             found.setdefault(nouns(column.node_type), []).append((column.name, len(column.nodes)))
     return list(found.items())
 

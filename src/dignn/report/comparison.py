@@ -129,7 +129,7 @@ def _continuous(explanation: Explanation, name: str, nodes: Sequence[int], profi
     many = "the one" if len(nodes) == 1 else f"the {len(nodes)}"
     caption = (
         f"Values of {many} {noun(name) if len(nodes) == 1 else nouns(name)} of the explanation beside those of real "
-        f"{nouns(name)} {of_class}: {'first ' if len(charts) > 1 else ''}all {spec.width} features together"
+        f"{nouns(name)} {of_class}: {'first ' if len(charts) > 1 else ''}all {spec.width:,} features together"
         + (", then those that the model would miss most." if len(charts) > 1 else ".")
     )
     return Comparison(f"Values that {nouns(name)} carry", caption, tuple(charts))

@@ -28,12 +28,24 @@
   }
 
   function onTabKey(event) {
-    const tabs = all("[role=tab]", event.currentTarget);
+    const tabs = all("[role=tab]:not([hidden])", event.currentTarget);
     const at = tabs.indexOf(document.activeElement);
     const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
     if (at < 0 || to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
     select(tabs.at(to % tabs.length), { focus: true });
+  }
+
+  // With many classes, a field leaves only the tabs whose names hold what is typed.
+  function onFind(event) {
+    const wanted = event.target.value.trim().toLowerCase();
+    const tabs = all("[data-class-tab]");
+    for (const tab of tabs) {
+      tab.hidden = !tab.textContent.toLowerCase().includes(wanted);
+      tab.tabIndex = tab.getAttribute("aria-selected") === "true" ? 0 : -1;
+    }
+    const left = tabs.filter((tab) => !tab.hidden);
+    if (left.length && left.every((tab) => tab.tabIndex < 0)) left[0].tabIndex = 0; // one can be reached by Tab
   }
 
   // A link to a class or an explanation opens the tabs that it is behind.
@@ -55,6 +67,8 @@
     });
     select(all("[role=tab]", list)[0], { note: false });
   }
+
+  for (const field of all("#find")) field.addEventListener("input", onFind);
 
   // ---- tooltip -----------------------------------------------------------------------------------------
 
@@ -295,6 +309,7 @@
     if (owner && !tip.hidden && owner.classList.contains("node")) place(owner);
     else hideTip();
   }, { passive: true });
+  addEventListener("resize", hideTip);
   addEventListener("hashchange", () => openHash(true));
 
   openHash(false);
