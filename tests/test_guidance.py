@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -16,7 +17,7 @@ from dignn.guidance import ClassGuide
 from dignn.runtime.seeds import Seed
 from tiny_models import TinyHetero
 
-SMALL = replace(PRESETS["smoke"], sizes=(8, 9), subgraphs_per_size=10, candidates=24, top_k=2)
+SMALL = replace(PRESETS["smoke"], sizes=(8, 9), subgraphs_per_size=10, candidates=24, top_k=2, features="bootstrap")
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +48,22 @@ def test_guidance_raises_what_the_model_gives_to_the_classes(planted: Dataset) -
 
 
 @pytest.mark.parametrize("noise", ["absorbing", "marginal"])
-def test_edge_diffusion_can_be_guided_by_a_model_that_is_not_made_for_threads(planted: Dataset, noise: str) -> None:
-    settings = replace(SMALL.edge_diffusion, noise=noise, training=TrainingConfig(steps=3), sampler_steps=40)
-    config = replace(SMALL, candidates=700, structure="edge-diffusion", edge_diffusion=settings, guidance=3.0)
-    made = DiGNNExplainer(TinyHetero(planted.schema), planted.data, schema=planted.schema, config=config).fit()
+def test_edge_diffusion_can_be_guided_by_a_model_that_is_not_made_for_threads(
+    planted: Dataset, noise: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dignn.structure.edge_diffusion.CHUNK_PAIRS", 500)  # many pieces of work
+    monkeypatch.setattr("dignn.runtime.threads.cores", lambda: 4)  # and threads that would take them
+    # Nothing is learned in three steps, so graphs that are not connected are drawn anew only once.
+    monkeypatch.setattr("dignn.structure.edge_sampling.FRESH", 1)
+    training = TrainingConfig(steps=3)
+    settings = replace(SMALL.edge_diffusion, noise=noise, restarts=0, training=training, sampler_steps=8)
+    config = replace(SMALL, candidates=64, structure="edge-diffusion", edge_diffusion=settings, guidance=3.0)
+    model, asked = TinyHetero(planted.schema), set()
+    model.register_forward_pre_hook(lambda *_: asked.add(threading.get_ident()))
+    made = DiGNNExplainer(model, planted.data, schema=planted.schema, config=config).fit()
     assert made._candidates is not None
-    assert len(made._candidates) == 700
+    assert len(made._candidates) == 64
+    assert asked == {threading.get_ident()}
 
 
 def test_every_size_serves_every_class(planted: Dataset) -> None:
