@@ -264,7 +264,7 @@ class Explainer(ABC):
         return {name: [item for item in found if item.class_name == name] for name in self.schema.classes}
 
     def _measure(self, ranking: Ranking, validity: Validity) -> dict[str, Any]:
-        with self.run.stage("EVAL"):
+        with self.run.stage("EVAL") as tick:
             parts = Parts(self.real.held_out, seed=self.seed.child("motifs"))
             reality = Reality(
                 train=self.real.train,
@@ -283,6 +283,7 @@ class Explainer(ABC):
                 {name: ranking.by(name) for name in SELECTIONS},
                 self.adapter.score,
                 seed=self.seed.child("controls"),
+                tick=tick,
             )
 
 

@@ -32,6 +32,7 @@ from dignn.metrics.structure import novelty, uniqueness
 from dignn.motifs.mining import graph_classes
 from dignn.motifs.sets import group_hits
 from dignn.plain import plain_graphs
+from dignn.runtime.progress import Tick, silent
 from dignn.runtime.seeds import Seed
 from dignn.selection import Choice, select_highest
 from dignn.validity import check_validity
@@ -40,6 +41,9 @@ from dignn.validity import check_validity
 CONTROL_GRAPHS, CONTROL_ROWS = 300, 400
 # Controls with the candidates' structure and features of their own; of the others features are real.
 OWN_FEATURES = frozenset({"column_noise", "shuffled_rows"})
+
+# Parts of measuring that take about as long: features, the answer, its floor, four controls, the rest.
+PARTS = 8
 
 
 def measure(
@@ -50,6 +54,7 @@ def measure(
     score: Callable[[GraphBatch], Scores],
     *,
     seed: Seed,
+    tick: Tick = silent,
 ) -> dict[str, Any]:
     """Measures valid candidates.
 
@@ -60,19 +65,25 @@ def measure(
         rules: by name, which candidates each rule of selection would choose.
         score: asks the model, for the controls.
         seed: of the controls.
+        tick: progress.
     """
     made = validity["generated"]
     features, floor_features = graph_features(answer.graphs, reality.train, reality.held_out, reality.learned)
-    return {
+    tick(1, PARTS)
+    found: dict[str, Any] = {
         "paper": paper_layer(answer, reality),
         "sound": sound_layer(
             answer, reality, graph_yield=validity["valid"] / made if made else None, features=features
         ),
-        "floor": _floor(reality, floor_features),
-        "control": _controls(answer, reality, score, seed),
-        "selection": {name: _rule(answer, chosen, reality) for name, chosen in rules.items()},
-        "details": {**details(answer, reality), "groups": _groups(answer, reality)},
     }
+    tick(2, PARTS)
+    found["floor"] = _floor(reality, floor_features)
+    tick(3, PARTS)
+    found["control"] = _controls(answer, reality, score, seed, lambda done, _: tick(3 + done, PARTS))
+    found["selection"] = {name: _rule(answer, chosen, reality) for name, chosen in rules.items()}
+    found["details"] = {**details(answer, reality), "groups": _groups(answer, reality)}
+    tick(PARTS, PARTS)
+    return found
 
 
 def _floor(reality: Reality, features: dict[str, Any]) -> dict[str, Any]:
@@ -111,13 +122,14 @@ def _members_of_classes(reality: Reality) -> list[list[Choice]]:
 
 
 def _controls(
-    answer: Answer, reality: Reality, score: Callable[[GraphBatch], Scores], seed: Seed
+    answer: Answer, reality: Reality, score: Callable[[GraphBatch], Scores], seed: Seed, tick: Tick
 ) -> dict[str, dict[str, Any]]:
     """Each control as an explainer would use it: the paper's rule chooses from it."""
     if not len(answer.graphs):
         return {}
-    found = {}
-    for name, graphs in control_sets(answer.graphs, reality.train, number=CONTROL_GRAPHS, seed=seed).items():
+    found: dict[str, dict[str, Any]] = {}
+    sets = control_sets(answer.graphs, reality.train, number=CONTROL_GRAPHS, seed=seed)
+    for name, graphs in sets.items():
         scores = score(graphs)
         control = Answer(graphs, scores, select_highest(graphs, scores, PAPER_GRAPHS))
         made = graphs if name in OWN_FEATURES else graphs[:0]
@@ -130,6 +142,7 @@ def _controls(
                 control, reality, graph_yield=_valid(graphs), features=features, structure=name not in OWN_FEATURES
             ),
         }
+        tick(len(found), len(sets))
     return found
 
 
