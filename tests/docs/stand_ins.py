@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
 
+from dignn import backdrop
 from dignn.config import (
     PRESETS,
     Config,
@@ -33,6 +34,7 @@ from dignn.features import FEATURE_GENERATORS
 from dignn.gnn import checkpoint, training, zoo
 from dignn.inference import infer_schema
 from dignn.metrics import c2st, layers, table
+from dignn.report import layout
 from dignn.runtime.seeds import Seed
 from dignn.structure import STRUCTURE_GENERATORS
 
@@ -40,7 +42,8 @@ _FEW = TrainingConfig(steps=2, validate_every=1)
 # Features are drawn from real rows: the generators' own set-up takes seconds even for a step.
 TINY = Config(
     subgraphs_per_size=10,
-    candidates=24,
+    candidates=16,
+    top_k=1,
     refinement_rounds=1,
     features="bootstrap",
     node_growth=NodeGrowthConfig(width=8, layers=1, heads=2, events_per_batch=60, training=_FEW),
@@ -131,9 +134,11 @@ def make_small(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     for module in (training, checkpoint):
         monkeypatch.setattr(module, "recipe", _short_recipe)
     monkeypatch.setattr(c2st, "_area", lambda *rest, **options: 0.5)
-    monkeypatch.setattr(table, "CONTROL_GRAPHS", 10)
+    monkeypatch.setattr(table, "CONTROL_GRAPHS", 5)
     for module in (table, layers):
-        monkeypatch.setattr(module, "PAPER_GRAPHS", 5)
+        monkeypatch.setattr(module, "PAPER_GRAPHS", 3)
+    monkeypatch.setattr(backdrop, "SHOWN", 2)
+    monkeypatch.setattr(layout, "TRIES", 2)
 
 
 def _loader(name: str) -> Any:
