@@ -30,8 +30,17 @@ LADDER_OF_FAR_NUMBERS = [(0, 7), (7, 3), (3, 5), (0, 4), (4, 1), (1, 6), (6, 2),
 def test_graphs_that_can_be_drawn_without_crossings_are(size: int, pairs: list[tuple[int, int]]) -> None:
     _, point, ends = drawn(size, pairs)
     assert _crossings(point, ends) == 0
-    assert point.min() == 0
-    assert point.max() == 1
+    assert point.min() == pytest.approx(0)
+    assert point.max() == pytest.approx(1)
+
+
+def test_a_ring_stays_round_and_a_path_straight() -> None:
+    _, ring, _ = drawn(7, RING)
+    radius = np.linalg.norm(ring - ring.mean(0), axis=1)
+    assert radius.max() < 1.15 * radius.min()
+    _, path, _ = drawn(7, PATH)
+    assert np.ptp(path[:, 0]) == pytest.approx(1)
+    assert np.ptp(path[:, 1]) < 0.2
 
 
 def test_the_same_graph_is_drawn_the_same_way() -> None:

@@ -10,6 +10,8 @@ from dignn.convert import to_networkx
 
 # Starting positions that are tried; the clearest drawing is kept.
 TRIES = 12
+# A drawing counts as at least this high for its width: the lower it is, the less it is stretched.
+_LEAST_SIDE = 0.6
 # A node nearer than this to an edge that is not its own seems to lie on it; in lengths of an edge.
 _TOO_NEAR = 0.3
 
@@ -29,9 +31,22 @@ def layout(graph: GraphBatch) -> dict[int, tuple[float, float]]:
     place = {node: number for number, node in enumerate(nodes)}
     ends = np.array([(place[u], place[v]) for u, v in joined.edges], dtype=int).reshape(-1, 2)
     point = _clearest(distance, ends)
-    point -= point.min(0)
-    point /= np.where(point.max(0) > 0, point.max(0), 1.0)
+    point = _fitted(point)
     return {node: (float(x), float(y)) for node, (x, y) in zip(nodes, point, strict=True)}
+
+
+def _fitted(point: np.ndarray) -> np.ndarray:
+    """Turned so that the longer side lies flat, as frames do, and fitted into the unit square.
+
+    The shorter side is stretched a little at most, so that a ring stays round.
+    """
+    point = point - point.mean(0)
+    axes = np.linalg.svd(point, full_matrices=False)[2]
+    axes *= np.where(axes[range(2), np.abs(axes).argmax(1)] < 0, -1.0, 1.0)[:, None]  # else a matter of rounding
+    point = point @ axes.T
+    low, high = point.min(0), point.max(0)
+    extent = np.maximum(high - low, _LEAST_SIDE * (high - low).max())
+    return 0.5 + (point - (low + high) / 2) / np.where(extent > 0, extent, 1.0)
 
 
 def _clearest(distance: np.ndarray, ends: np.ndarray) -> np.ndarray:
