@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from markupsafe import escape
 
 from dignn import Explanation, Explanations
 from dignn.batch import GraphBatch
-from dignn.report.classes import ordinal
+from dignn.evidence import NearestExample
+from dignn.report.classes import near_in_words, ordinal
 from dignn.report.page import MOST_BYTES, write_page
 from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
 from small_runs import HOSTILE, planted_run
@@ -112,14 +114,14 @@ def test_every_class_and_every_rank_is_there(explanations: Explanations, complet
     for several in explanations.values():
         for item in several:
             assert item.evidence is not None
-            assert item.evidence.text.split(" when, as here,")[0] in complete
+            assert escape(item.evidence.text).replace(" %", "\u00a0%") in complete
     assert len(complete.encode()) < 1_500_000
 
 
 def test_the_top_tells_of_the_model_and_the_data(explanations: Explanations, complete: str) -> None:
     assert re.search(r"The model \(TinyHetero, [\d,]+ parameters\)", complete)
     assert f"sorts authors of planted into {len(explanations)} classes." in complete
-    assert re.search(r"It agrees with the label of \d+(\.\d)? % of [\d,]+ authors", complete)
+    assert re.search(r"It agrees with the label of \d+(\.\d)?\s% of [\d,]+ authors", complete)
 
 
 def test_features_are_shown_by_name_in_tables_and_charts(explanations: Explanations, complete: str) -> None:
@@ -158,12 +160,13 @@ def test_what_is_missing_is_named_with_its_remedy(explanations: Explanations, co
     assert "dignn evaluate RUN" in text
 
 
-def test_a_class_without_explanation_is_shown_for_what_it_is(explanations: Explanations, tmp_path: Path) -> None:
+def test_a_class_without_explanation_is_shown_for_what_it_is(tmp_path: Path) -> None:
     text = page(Explanations({"lonely": []}), tmp_path)
     assert "lonely" in text
     assert "no explanation" in text
-    beside = page(replace(explanations, by_class={**explanations.by_class, "lonely": []}), tmp_path)
-    assert beside.count('<section class="class-panel"') == len(explanations) + 1
+    beside = page(Explanations({**by_hand(), "lonely": []}), tmp_path)
+    assert beside.count('<section class="class-panel"') == 3
+    assert beside.count("no explanation") == 1
 
 
 @pytest.mark.parametrize(("nodes", "edges"), [(1, False), (4, False), (2, True)])
@@ -176,14 +179,35 @@ def test_small_graphs_are_drawn(nodes: int, edges: bool, tmp_path: Path) -> None
 
 
 def test_hundreds_of_classes_make_a_page_that_opens(tmp_path: Path) -> None:
-    names = tuple(f"class {k}" for k in range(250))
-    made = by_hand(names)
+    names = tuple(f"class {k}" for k in range(120))
+    made = by_hand(names, nodes=2)
     several = {name: [replace(item, rank=r) for item in items for r in range(4)] for name, items in made.items()}
     text = page(Explanations(several), tmp_path)
     assert len(text.encode()) < MOST_BYTES + 1_000_000
     assert all(f">{name}<" in text for name in names)
     assert "so many classes" in text
     assert "3 more of this class" in text
+
+
+@pytest.mark.parametrize(
+    ("distance", "farther", "words"),
+    [
+        (1.0, None, "no real members"),
+        (0.0, 1.0, "the same as"),
+        (1.0, 1.0, "nearer than any two"),
+        (1.0, 0.8, "nearer than usual: for 80 %"),
+        (1.0, 0.5, "about as near as usual"),
+        (1.0, 0.1, "rather far"),
+        (1.0, 0.0, "farther away than"),
+    ],
+)
+def test_nearness_in_words(distance: float, farther: float | None, words: str) -> None:
+    assert words in near_in_words(NearestExample(0, 0, 0, 0, 0, distance, farther))
+
+
+def test_facts_of_wrong_kinds_are_left_out(tmp_path: Path) -> None:
+    odd = {"facts": {"model": 3, "data": {"nodes": {"a": "many"}, "edges": None}}, "agreement": {"share": "?"}}
+    assert "The model sorts things into 2 classes." in page(replace(by_hand(), about=odd), tmp_path)
 
 
 def test_ordinals() -> None:

@@ -12,11 +12,13 @@ from dignn.evidence.grammar import nouns, percent, quoted
 from dignn.explanation import Explanation, Explanations, Standing
 from dignn.report.comparison import comparisons
 from dignn.report.emphasis import emphasis
-from dignn.report.graphview import graph_view, legend, made_of, ring, stronger
+from dignn.report.graphview import graph_view, legend, made_of, ring, stronger, unbroken
 from dignn.schema import FeatureKind, Schema
 
 # Classes whose probability is shown; the others are summed up.
 MOST_CLASSES = 8
+# Embeddings nearer than this are the same.
+SAME = 1e-4
 # Bytes of an explanation on the page, about: with everything, and the graph alone.
 _WHOLE, _ALONE = 60_000, 15_000
 
@@ -62,6 +64,8 @@ def ordinal(number: int) -> str:
 def near_in_words(nearest: NearestExample) -> str:
     """How near the nearest real example is, compared with real members of the class among themselves."""
     farther = nearest.farther
+    if nearest.distance < SAME:
+        return "To the model it is the same as the explanation."
     if farther is None:
         return f"Its distance is {nearest.distance:.3g}; there are no real members to compare it with."
     if farther >= 0.999:
@@ -128,13 +132,13 @@ def _item(explanation: Explanation, key: str, backdrop: Backdrop | None, detail:
     return {
         "key": key,
         "rank": ordinal(explanation.rank + 1),
-        "score": percent(explanation.score),
+        "score": unbroken(percent(explanation.score)),
         "nodes": made_of(explanation.graph),
-        "text": None if evidence is None else evidence.text,
+        "text": None if evidence is None else unbroken(evidence.text),
         "probabilities": _probabilities(explanation),
         "standing": None
         if explanation.standing is None
-        else standing_in_words(explanation.standing, explanation.class_name),
+        else unbroken(standing_in_words(explanation.standing, explanation.class_name)),
         "inside": explanation.standing is not None and explanation.standing.inside,
         "graph": graph_view(explanation.graph, f"{key}-made", name, explanation.node, weight),
         "example": _example(explanation, key),
@@ -175,7 +179,7 @@ def _example(explanation: Explanation, key: str) -> dict[str, Any] | None:
         "nodes": made_of(example),
         "label": None if nearest is None or nearest.label is None else classes[nearest.label],
         "predicted": None if nearest is None else classes[nearest.predicted],
-        "near": None if nearest is None else near_in_words(nearest),
+        "near": None if nearest is None else unbroken(near_in_words(nearest)),
     }
 
 

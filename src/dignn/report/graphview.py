@@ -101,6 +101,11 @@ def made_of(graph: GraphBatch) -> str:
     return ", ".join(f"{number} {word}" for number, word in shown if number)
 
 
+def unbroken(text: str) -> str:
+    """A text whose percentages stay on one line."""
+    return text.replace(" %", "\u00a0%")
+
+
 def ring() -> Markup:
     """The mark of the classified node in a legend."""
     return _mark(Markup('<circle cx="12" cy="12" r="9" fill="none" stroke="{}" stroke-width="2.2"/>').format(INK))
@@ -144,8 +149,8 @@ def _node_row(graph: GraphBatch, node: int, target: int | None, weight: Emphasis
 def _value(value: float, kind: FeatureKind) -> str:
     """A value in words, to stand behind the name of its column; that a word is there once needs none."""
     if kind in (FeatureKind.BINARY, FeatureKind.COUNT):
-        return "" if value == 1 else f" × {value:.3g}"
-    return f": {value:.3g}".replace("-", "−")
+        return "" if value == 1 else f" \u00d7 {value:.3g}"
+    return f": {value:.3g}".replace("-", "\u2212")
 
 
 def _edge_rows(graph: GraphBatch, weight: Emphasis) -> list[EdgeRow]:

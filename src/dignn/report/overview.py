@@ -7,7 +7,7 @@ from typing import Any
 
 from dignn.evidence.grammar import listed, noun, nouns, percent
 from dignn.explanation import Explanation, Explanations
-from dignn.report.graphview import made_of
+from dignn.report.graphview import made_of, unbroken
 from dignn.schema import Schema
 
 # Node types that are named with their numbers.
@@ -20,7 +20,7 @@ def content(explanations: Explanations) -> dict[str, Any]:
     schema = schema_of(explanations)
     return {
         "title": title(about),
-        "sentences": sentences(explanations),
+        "text": unbroken(" ".join(sentences(explanations))),
         "what": "graph" if schema is None or schema.target is None else noun(schema.target),
         "node": schema is not None and schema.target is not None,
         "candidates": _number(_part(about, "validity").get("valid")),
@@ -47,15 +47,16 @@ def sentences(explanations: Explanations) -> list[str]:
     about = explanations.about
     facts = _part(about, "facts")
     schema = schema_of(explanations)
-    things = "graphs" if schema is None or schema.target is None else nouns(schema.target)
+    things = "what it is given" if schema is None else "graphs" if schema.target is None else nouns(schema.target)
     count = len(explanations)
     of_data = f" of {title(about)}" if about.get("dataset") else ""
     classes = f"{count} classes" if count != 1 else "one class"
     found = [f"The model{_model(_part(facts, 'model'))} sorts {things}{of_data} into {classes}."]
     agreement = _part(about, "agreement")
     share, tested = agreement.get("share"), agreement.get("count")
-    if isinstance(share, (int, float)) and tested:
-        found.append(f"It agrees with the label of {percent(share)} of {tested:,} {things} that were held out.")
+    if isinstance(share, (int, float)) and isinstance(tested, int) and tested:
+        whom = "" if schema is None else f" {things}"
+        found.append(f"It agrees with the label of {percent(share)} of {tested:,}{whom} that were held out.")
     return [*found, *_data(_part(facts, "data"))]
 
 
@@ -67,27 +68,26 @@ def _model(model: Mapping[str, Any]) -> str:
 
 
 def _data(data: Mapping[str, Any]) -> list[str]:
-    nodes = data.get("nodes")
-    if not isinstance(nodes, dict) or not nodes:
+    nodes = {name: count for name, count in _part(data, "nodes").items() if isinstance(count, int)}
+    if not nodes:
         return []
     total = sum(nodes.values())
     named = [f"{count:,} {nouns(name)}" for name, count in list(nodes.items())[:_NAMED]]
     if len(nodes) > _NAMED:
         named.append(f"{sum(list(nodes.values())[_NAMED:]):,} others")
     graphs, edges = data.get("graphs"), data.get("edges")
-    made_of = listed(named) if len(nodes) <= _NAMED and (graphs or 1) == 1 else f"{total:,} nodes"
     joined = f", joined by {edges:,} edges" if isinstance(edges, int) else ""
     if isinstance(graphs, int) and graphs > 1:
-        return [f"The data is {graphs:,} graphs with {made_of}{joined}."]
-    return [f"The data is a graph of {made_of}{joined}."]
+        return [f"The data is {graphs:,} graphs with {total:,} nodes{joined}."]
+    return [f"The data is a graph of {listed(named)}{joined}."]
 
 
 def _row(name: str, best: Explanation | None, number: int) -> dict[str, Any]:
     return {
         "name": name,
         "key": f"class-{number}",
-        "text": None if best is None or best.evidence is None else best.evidence.text,
-        "score": None if best is None else percent(best.score),
+        "text": None if best is None or best.evidence is None else unbroken(best.evidence.text),
+        "score": None if best is None else unbroken(percent(best.score)),
         "width": 0.0 if best is None else 100 * best.score,
         "nodes": None if best is None else made_of(best.graph),
     }
