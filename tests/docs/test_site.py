@@ -18,7 +18,14 @@ from docs.blocks import ROOT
 MISSING = [name for name in ("mkdocs", "material", "mkdocstrings") if find_spec(name) is None]
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"{', '.join(MISSING)} not installed; pip install '.[docs]'")
 # Attributes by which a page fetches something by itself; a link waits for the reader.
-FETCHED = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src"), ("object", "data")}
+FETCHED = {
+    ("script", "src"),
+    ("img", "src"),
+    ("link", "href"),
+    ("iframe", "src"),
+    ("source", "src"),
+    ("object", "data"),
+}
 
 
 class Page(HTMLParser):
