@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dignn.cli.options import File, Flag, Function, Run
 from dignn.cli.rebuild import noted, subject_of
-from dignn.cli.shown import working
+from dignn.cli.shown import load_torch, working
 from dignn.cli.summary import print_summary
 from dignn.console import say_json, say_path
 
@@ -38,14 +38,15 @@ def evaluate(
         quiet: show only the result.
         json: print metrics.json, one JSON object, and nothing else.
     """
-    from dignn.runtime.files import read_json
-
     with working(quiet, json) as progress:
+        load_torch(progress)
         found = noted(run)
         subject = subject_of(found, progress, data=data, model=model, trust=trust, download=download)
         explainer = subject.explainer(found.config, found.seed, run, found.preset, progress).fit()
         explanations = explainer.explain(measure_again=True)
     if json:
+        from dignn.runtime.files import read_json
+
         say_json(read_json(run / "metrics.json"))
         return
     print_summary(explanations)

@@ -10,7 +10,7 @@ import tyro
 
 from dignn.cli.options import FewerColumns, Flag, Folder, Known, Name, Own, Preset
 from dignn.cli.rebuild import as_noted
-from dignn.cli.shown import working
+from dignn.cli.shown import load_torch, working
 from dignn.cli.subject import is_file, of_dataset, of_file
 from dignn.cli.summary import print_accuracy, print_summary, summary
 from dignn.config import PRESETS, Config
@@ -50,6 +50,7 @@ def demo_with(preset: str) -> Callable[..., None]:
             json: print a summary as one JSON object, and nothing else.
         """
         with working(quiet, json) as progress:
+            load_torch(progress)
             _check(default, out)
             subject = of_dataset("planted", seed, "strong", FewerColumns(), progress, download=False)
             explanations = subject.explainer(default, seed, out, preset, progress).fit().explain()
@@ -98,6 +99,7 @@ def explain_with(preset: str) -> Callable[..., None]:
         fewer = known.fewer()
         folder = out or Path("runs") / Path(name).stem
         with working(quiet, json) as progress:
+            load_torch(progress)
             if is_file(name):
                 if known != Known():
                     raise DignnError(

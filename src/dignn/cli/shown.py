@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from importlib import import_module
 
 from dignn.console import log_to_console
 from dignn.console_progress import ConsoleProgress
@@ -20,8 +21,12 @@ def working(quiet: bool, json: bool) -> Iterator[Progress]:
     """
     log_to_console(quiet or json)
     progress = Progress() if quiet or json else ConsoleProgress()
-    if not json:
+    with redirect_stdout(sys.stderr) if json else nullcontext():
         yield progress
-        return
-    with redirect_stdout(sys.stderr):
-        yield progress
+
+
+def load_torch(progress: Progress) -> None:
+    """Shows that something happens in the first seconds of a command that needs PyTorch."""
+    if "torch_geometric" not in sys.modules:
+        with progress.stage("Loading PyTorch"):
+            import_module("torch_geometric")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dignn.cli.options import By, Columns, FewerColumns, Flag, Folder, Form, Name
-from dignn.cli.shown import working
+from dignn.cli.shown import load_torch, working
 from dignn.cli.summary import print_accuracy
 from dignn.console import say_json
 
@@ -41,10 +41,11 @@ def train(
         quiet: show only the result.
         json: print the model's card as one JSON object, and nothing else.
     """
-    from dignn.data import load
-    from dignn.gnn import checkpoint
-
     with working(quiet, json) as progress:
+        load_torch(progress)
+        from dignn.data import load
+        from dignn.gnn import checkpoint
+
         fewer = FewerColumns(columns, columns_by, words_only)
         dataset = fewer.of(load(name, seed=seed, download=download))
         with progress.stage("Training the model") as tick:
