@@ -25,7 +25,7 @@ from strategies import batch_of, hetero
 
 HASTE = TrainingConfig(steps=5, validate_every=5)
 CONFIG = Config(
-    ditabddpm=DiTabDDPMConfig(width=8, blocks=1, sampler_steps=3, training=HASTE),
+    ditabddpm=DiTabDDPMConfig(width=8, blocks=1, sampler_steps=3, training=HASTE, marginal_training=HASTE),
     tabddpm=TabDDPMConfig(width=8, blocks=1, sampler_steps=3, training=HASTE),
 )
 COUNT = {"author": 90, "paper": 60, "kind": 30, "venue": 5, "term": 40, "tag": 40, "group": 24, "plain": 30}
@@ -71,6 +71,12 @@ def fitted(config: Config = CONFIG, **options: object) -> FeatureBank:
     return FeatureBank(world().schema, config=config).fit(world(), **named)  # type: ignore[arg-type]
 
 
+@cache
+def usual() -> FeatureBank:
+    """With all the usual settings; not to be changed."""
+    return fitted()
+
+
 def same(one: GraphBatch, other: GraphBatch) -> bool:
     return all(torch.equal(table, other.tables[name]) for name, table in one.tables.items())
 
@@ -92,7 +98,7 @@ CHOICES = {
 @pytest.mark.parametrize("choice", CHOICES)
 def test_each_type_gets_the_generator_that_suits_it(choice: str) -> None:
     settings, expected = CHOICES[choice]
-    found = fitted(replace(CONFIG, **settings)).report
+    found = (fitted(replace(CONFIG, **settings)) if settings else usual()).report
     assert {name: about["generator"] for name, about in found.items()} == expected
     assert found["group"].get("of") == ("paper" if choice == "best" else None)
 
@@ -102,7 +108,7 @@ def test_without_graphs_means_are_not_looked_for() -> None:
 
 
 def test_the_report_tells_how_learning_went() -> None:
-    report = fitted().report
+    report = usual().report
     assert report["author"]["noise"] == "absorbing"
     assert report["kind"]["noise"] == "marginal"
     assert report["term"]["training"]["steps"] == 5
@@ -239,18 +245,18 @@ def test_enough_rows_are_not_worth_a_word(caplog: pytest.LogCaptureFixture) -> N
 
 
 def test_the_same_bits_whatever_the_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = fitted().fill(graphs(), seed=Seed(2))
+    here = usual().fill(graphs(), seed=Seed(2))
     monkeypatch.setattr(bank, "MANY_CELLS", 0)
-    told: list[float] = []
     for workers in (1, 2):
-        made = fitted(workers=workers, tick=lambda done, total: told.append(done / total))
+        told: list[float] = []
+        made = fitted(workers=workers, tick=lambda done, total, told=told: told.append(done / total))
         assert same(made.fill(graphs(), seed=Seed(2)), here)
-    assert told[-1] == 1
+        assert told[-1] == 1
 
 
 @pytest.mark.parametrize("config", [CONFIG, PER_CLASS], ids=["one model", "per class"])
 def test_what_was_learned_survives_a_file(config: Config, tmp_path: Path) -> None:
-    made = fitted(config)
+    made = usual() if config is CONFIG else fitted(config)
     made.save(tmp_path / "one")
     again = FeatureBank(world().schema, config=config).load(tmp_path / "one")
     assert same(again.fill(graphs(), seed=Seed(3)), made.fill(graphs(), seed=Seed(3)))
@@ -261,7 +267,7 @@ def test_what_was_learned_survives_a_file(config: Config, tmp_path: Path) -> Non
 
 def test_files_that_were_damaged_or_are_of_others_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "features.safetensors"
-    fitted().save(path)
+    usual().save(path)
     wider = replace(CONFIG, ditabddpm=replace(CONFIG.ditabddpm, width=16))
     with pytest.raises(RunFolderError, match="does not fit these settings"):
         FeatureBank(world().schema, config=wider).load(path)
