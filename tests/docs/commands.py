@@ -5,7 +5,7 @@
 ``python FILE.py ...``  an example runs; of a benchmark the real parser reads the arguments
 ``python -m ...``       the same for modules of benchmarks; for pytest, the files exist
 ``make TARGET``         ``make -n TARGET``: there is such a target, and make knows all that it depends on
-``pip install ...``     this project (``.`` or ``.[extra]``): pyproject.toml is there and has the extra. Nothing is fetched
+``pip install ...``     of this project (``.`` or ``.[extra]``): pyproject.toml has the extra; nothing is fetched
 ``export NAME=VALUE``   holds for the rest of the page
 ======================  =====================================================================================
 
@@ -75,12 +75,15 @@ def _parse(path: str, arguments: list[str]) -> None:
         read(parser)
         raise _Parsed
 
-    with mock.patch.object(sys, "argv", [path, *arguments]), mock.patch.object(sys, "path", [str(ROOT), *sys.path]):
-        with mock.patch.object(argparse.ArgumentParser, "parse_args", stop):
-            try:
-                runpy.run_path(str(ROOT / path), run_name="__main__")
-            except _Parsed:
-                return
+    with (
+        mock.patch.object(sys, "argv", [path, *arguments]),
+        mock.patch.object(sys, "path", [str(ROOT), *sys.path]),
+        mock.patch.object(argparse.ArgumentParser, "parse_args", stop),
+    ):
+        try:
+            runpy.run_path(str(ROOT / path), run_name="__main__")
+        except _Parsed:
+            return
     raise AssertionError(f"{path} read no arguments")
 
 

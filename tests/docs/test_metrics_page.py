@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from docs.blocks import ROOT
-
 from dignn.report import measures
+from docs.blocks import ROOT
 
 
 def test_every_figure_of_the_report_is_explained() -> None:
