@@ -110,6 +110,7 @@
     const lines = isNode ? nodeLines(row) : edgeLines(row);
     const without = row.querySelector(".without");
     if (without && without.textContent) lines.push(line("Without it the probability is " + without.textContent + ".", "quiet"));
+    if (isNode && row.querySelector(".features b")) lines.push(line("The model would miss what is bold.", "quiet"));
     tip.replaceChildren(...lines);
     tip.hidden = false;
     if (owner && owner !== part) owner.removeAttribute("aria-describedby");
