@@ -148,6 +148,12 @@ def test_names_are_shown_and_never_become_markup(name: str, tmp_path: Path) -> N
     assert shown.replace("'", "&#39;") in text
 
 
+def test_characters_that_no_file_can_hold_are_replaced(tmp_path: Path) -> None:
+    text = page(by_hand(("a\ud800b", "c\x00d")), tmp_path)
+    assert "a\ufffdb" in text
+    assert "c\ufffdd" in text
+
+
 def test_what_is_missing_is_named_with_its_remedy(explanations: Explanations, complete: str, tmp_path: Path) -> None:
     assert "Not shown here" not in complete
     without = {

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from dignn.explanation import Explanations
 from dignn.report import classes, making, overview, trust
+from dignn.report.characters import clean
 from dignn.report.classes import Detail
 from dignn.runtime.files import write_text
 
@@ -59,7 +60,7 @@ def render(explanations: Explanations, detail: Detail = LEVELS[0]) -> str:
         "trust": trust.content(explanations),
         "making": making.content(explanations),
     }
-    return environment.get_template("page.html").render(page)
+    return clean(environment.get_template("page.html").render(page))
 
 
 def _policy(*scripts: str) -> str:

@@ -176,17 +176,9 @@ def _svg(frame: Frame, parts: Markup, attributes: Markup) -> Markup:
 
 
 def _places(graph: GraphBatch, frame: Frame) -> dict[int, tuple[float, float]]:
-    """Positions inside the frame; nodes that all have the same height stand in the middle."""
-    place = layout(graph)
-    flat = [len({round(point[axis], 6) for point in place.values()}) == 1 for axis in (0, 1)]
-    box = (frame.width - 2 * frame.margin, frame.height - 2 * frame.margin)
-    return {
-        node: (
-            frame.margin + (0.5 if flat[0] else x) * box[0],
-            frame.margin + (0.5 if flat[1] else y) * box[1],
-        )
-        for node, (x, y) in place.items()
-    }
+    """Positions inside the frame."""
+    across, down = frame.width - 2 * frame.margin, frame.height - 2 * frame.margin
+    return {node: (frame.margin + x * across, frame.margin + y * down) for node, (x, y) in layout(graph).items()}
 
 
 def _strength(weight: Emphasis, edge: tuple[int, int, Relation]) -> float:
