@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
 
-from dignn import backdrop
+from dignn import GraphBatch, backdrop
 from dignn.config import (
     PRESETS,
     Config,
@@ -34,6 +34,7 @@ from dignn.features import FEATURE_GENERATORS
 from dignn.gnn import checkpoint, training, zoo
 from dignn.inference import infer_schema
 from dignn.metrics import c2st, layers, table
+from dignn.metrics.controls import control_sets
 from dignn.report import layout
 from dignn.runtime.seeds import Seed
 from dignn.structure import STRUCTURE_GENERATORS
@@ -41,7 +42,7 @@ from dignn.structure import STRUCTURE_GENERATORS
 _FEW = TrainingConfig(steps=2, validate_every=1)
 # Features are drawn from real rows: the generators' own set-up takes seconds even for a step.
 TINY = Config(
-    subgraphs_per_size=10,
+    subgraphs_per_size=5,
     candidates=16,
     top_k=1,
     refinement_rounds=1,
@@ -135,6 +136,7 @@ def make_small(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
         monkeypatch.setattr(module, "recipe", _short_recipe)
     monkeypatch.setattr(c2st, "_area", lambda *rest, **options: 0.5)
     monkeypatch.setattr(table, "CONTROL_GRAPHS", 5)
+    monkeypatch.setattr(table, "control_sets", _one_control)
     for module in (table, layers):
         monkeypatch.setattr(module, "PAPER_GRAPHS", 3)
     monkeypatch.setattr(backdrop, "SHOWN", 2)
@@ -146,6 +148,11 @@ def _loader(name: str) -> Any:
         return stand_in(name)
 
     return load
+
+
+def _one_control(*graphs: GraphBatch, **options: Any) -> dict[str, GraphBatch]:
+    found = control_sets(*graphs, **options)
+    return {"column_noise": found["column_noise"]}
 
 
 def _short_recipe(dataset: Dataset, form: zoo.Form = "strong") -> zoo.Recipe:
