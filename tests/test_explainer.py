@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 
 from dignn import DignnError, DiGNNExplainer, Explanations
 from dignn.batch import GraphBatch
-from dignn.config import PRESETS
+from dignn.config import PRESETS, TrainingConfig
 from dignn.data import Dataset, load
 from dignn.errors import RunFolderError
 from dignn.explanation import Standing
@@ -25,9 +25,20 @@ from dignn.structure import NodeGrowth
 from strategies import rings_and_stars
 from tiny_models import TinyGCN, TinyHetero
 
-SMALL = replace(PRESETS["smoke"], sizes=(8, 9), subgraphs_per_size=10, candidates=24, top_k=2, features="bootstrap")
+SMOKE, HASTE = PRESETS["smoke"], TrainingConfig(steps=10, validate_every=5)
+SMALL = replace(
+    SMOKE,
+    sizes=(8, 9),
+    subgraphs_per_size=10,
+    candidates=24,
+    top_k=2,
+    features="bootstrap",
+    node_growth=replace(SMOKE.node_growth, training=HASTE),
+    ditabddpm=replace(SMOKE.ditabddpm, training=HASTE),
+    tabddpm=replace(SMOKE.tabddpm, training=HASTE),
+)
 # Features are learned, from enough subgraphs for that.
-LEARNING = replace(SMALL, subgraphs_per_size=60, features=PRESETS["smoke"].features)
+LEARNING = replace(SMALL, subgraphs_per_size=60, features=SMOKE.features)
 FILES = {
     "config.json",
     "schema.json",
