@@ -98,7 +98,9 @@ def test_files_of_another_version_are_refused(tmp_path: Path) -> None:
     content = json.loads(path.read_text())
     assert content["format"] == FORMAT
     path.write_text(json.dumps(content | {"format": "dignn.Explanations.1"}))
-    with pytest.raises(RunFolderError, match=f"format dignn.Explanations.1, not {FORMAT}; run again"):
+    with pytest.raises(
+        RunFolderError, match=f"format dignn.Explanations.1, not {FORMAT}; `dignn evaluate .*` makes it anew"
+    ):
         Explanations.load(tmp_path)
 
 
@@ -123,6 +125,8 @@ def test_nearest_real_graphs_are_saved_where_all_have_one(tmp_path: Path) -> Non
         ("rank", "first"),
         ("standing", {"inside": True}),
         ("standing", 7),
+        ("standing", {"inside": "yes", "score_rank": 0.5, "distance_rank": 0.5}),
+        ("standing", {"inside": True, "score_rank": [1], "distance_rank": 0.5}),
         ("evidence", {"text": "Because"}),
         ("evidence", []),
     ],
@@ -168,7 +172,8 @@ def test_in_a_terminal_explanations_are_lines_and_no_tensors() -> None:
     assert repr(explanation()) == "Explanation('two', p = 0.75, 3 nodes: 1 author, 2 paper)"
     shown = repr(Explanations({"one": [], "two": [explanation(), explanation(1)]}))
     assert shown.count("Explanation('two'") == 2
-    assert "'one': no explanation" in shown
+    assert "'one': []" in shown
+    assert max(map(len, shown.splitlines())) < 80
     assert "tensor" not in shown
 
 

@@ -168,7 +168,10 @@ class Explanations(Mapping[str, list[Explanation]]):
         return len(self.by_class)
 
     def __repr__(self) -> str:
-        lines = [f"  {name!r}: {several or 'no explanation'}," for name, several in self.by_class.items()]
+        lines = []
+        for name, several in self.by_class.items():
+            listed = [f"    {item!r}," for item in several]
+            lines += [f"  {name!r}: [", *listed, "  ],"] if listed else [f"  {name!r}: [],"]
         return "\n".join(["Explanations({", *lines, "})"])
 
     def _repr_html_(self) -> str:

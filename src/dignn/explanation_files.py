@@ -53,7 +53,9 @@ def load(folder: Path) -> Explanations:
         raise RunFolderError(f"{folder} holds no {EXPLANATIONS}; give the folder of a finished run")
     content = read_json(path, "format", "classes")
     if content["format"] != FORMAT:
-        raise RunFolderError(f"{path} has the format {content['format']}, not {FORMAT}; run again")
+        raise RunFolderError(
+            f"{path} has the format {content['format']}, not {FORMAT}; `dignn evaluate {folder}` makes it anew"
+        )
     try:
         items = [(name, item) for name, several in content["classes"].items() for item in several]
         graphs = _graphs(folder / GRAPHS, len(items))
@@ -104,10 +106,16 @@ def _explanation(
         graph=graph,
         node=node,
         candidate=int(item["candidate"]),
-        standing=None if item["standing"] is None else Standing(**item["standing"]),
+        standing=None if item["standing"] is None else _standing(**item["standing"]),
         evidence=None if item["evidence"] is None else Evidence.from_json(item["evidence"]),
         example=example,
     )
+
+
+def _standing(inside: Any, score_rank: Any, distance_rank: Any) -> Standing:
+    if type(inside) is not bool:
+        raise ValueError(f"inside is {inside!r}, neither true nor false")
+    return Standing(inside, float(score_rank), float(distance_rank))
 
 
 def _about(folder: Path) -> dict[str, Any]:

@@ -177,9 +177,9 @@ def test_what_no_page_can_be_made_of_is_named_with_the_remedy(
 
     monkeypatch.setattr(Explanations, "report", broken)
     assert run("report", folder) == 2
-    assert (
-        f"(KeyError: 'pf'); make metrics and explanations anew by `dignn evaluate {folder}`" in capsys.readouterr().err
-    )
+    said = capsys.readouterr().err
+    assert "(KeyError: 'pf'): a file in it is damaged, or dignn is mistaken" in said
+    assert f"`dignn evaluate {folder}` makes metrics and explanations anew" in said
 
 
 def test_another_version_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import tyro
 
+from dignn.cli.finished import explanations_of
 from dignn.cli.options import Flag, Folder, Run
 from dignn.cli.shown import working
 from dignn.console import say, say_json
@@ -35,11 +36,10 @@ def export(
         json: print one JSON object with the names "run", "folder" and "files", and nothing else.
     """
     with working(quiet, json):
-        from dignn.explanation import Explanations
         from dignn.export import export_all
 
         folder = run / "exports" if out is None else out
-        files = export_all(Explanations.load(run), folder, format)
+        files = export_all(explanations_of(run), folder, format)
     if json:
         say_json({"run": str(run), "folder": str(folder), "files": [path.name for path in files]})
     elif files:

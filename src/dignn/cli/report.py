@@ -81,10 +81,9 @@ def _write(explanations: Explanations, run: Path, path: Path) -> None:
     except DignnError:
         raise
     except (TypeError, ValueError, KeyError, AttributeError, IndexError, TemplateRuntimeError) as error:
-        # A value that no run writes.
         raise RunFolderError(
-            f"No page can be made of {run}, because something in it is damaged ({type(error).__name__}: {error}); "
-            f"make metrics and explanations anew by `dignn evaluate {run}`"
+            f"No page can be made of {run} ({type(error).__name__}: {error}): a file in it is damaged, or dignn is "
+            f"mistaken; `dignn evaluate {run}` makes metrics and explanations anew"
         ) from error
 
 
