@@ -36,6 +36,7 @@ RULES = {"highest", "other"}
 def quick() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dignn.metrics.c2st.TREES", 5)
+        patch.setattr("dignn.metrics.c2st.FOLDS", 2)
         patch.setattr("dignn.metrics.table.CONTROL_GRAPHS", 50)
         yield
 
