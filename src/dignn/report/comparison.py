@@ -92,9 +92,8 @@ def _discrete(explanation: Explanation, name: str, nodes: Sequence[int], profile
         for c in [*present, *absent]
     ]
     who = f"the classified {noun(name)}" if schema.target else nouns(name)
-    measure = "Share" if spec.kind is FeatureKind.BINARY else "Mean count"
     caption = (
-        f"{measure} of each feature among real {nouns(name)} {of_class} (bar) and among all real {nouns(name)} (tick). "
+        f"How often each feature occurs in real {nouns(name)} {of_class} (bar) and in all real {nouns(name)} (tick). "
         f"First come features that {'it' if schema.target else 'one of them'} has, then features typical of the class "
         f"that {'it' if schema.target else 'none of them'} has{' not' if schema.target else ''}."
     )
