@@ -125,14 +125,14 @@ def test_what_is_grown_is_connected_consistent_and_of_the_planned_composition(pl
 
 
 def test_training_lowers_the_loss_and_keeps_the_best_weights_and_the_curves(planted: GraphBatch) -> None:
-    training = TrainingConfig(steps=150, learning_rate=6e-3, validate_every=25)
-    config = NodeGrowthConfig(width=16, layers=2, training=training)
+    training = TrainingConfig(steps=60, learning_rate=1e-2, validate_every=10)
+    config = NodeGrowthConfig(width=16, layers=2, events_per_batch=480, training=training)
     report = NodeGrowth(config).fit(planted, seed=Seed(0)).report["training"]["all sizes"]
     curve = report["curves"]["validation"]
-    assert [step for step, _ in curve] == [25, 50, 75, 100, 125, 150]
+    assert [step for step, _ in curve] == [10, 20, 30, 40, 50, 60]
     assert report["best_step"] in [step for step, loss in curve if loss == min(loss for _, loss in curve)]
     learned = report["curves"]["train"]
-    assert len(learned) == 150
+    assert len(learned) == 60
     assert learned[-1][1] < 0.7 * learned[0][1]
 
 
@@ -166,7 +166,9 @@ def test_plans_are_spread_evenly_over_the_training_graphs() -> None:
 def test_the_class_of_a_graph_is_drawn_and_decides_its_structure() -> None:
     star = {(0, 1): 1, (0, 2): 1, (0, 3): 1, (0, 4): 1}
     graphs = GraphBatch.cat([path(5, graph_label=0), batch_of(PLAIN, [0] * 5, star, graph_label=1)] * 60)
-    config = NodeGrowthConfig(width=32, layers=2, events_per_batch=240, training=TrainingConfig(steps=250))
+    config = NodeGrowthConfig(
+        width=32, layers=2, events_per_batch=240, training=TrainingConfig(steps=120, learning_rate=6e-3)
+    )
     made = NodeGrowth(config).fit(graphs, seed=Seed(0)).sample([5] * 100, seed=Seed(1))
     assert int((made.graph_label == 1).sum()) == 50
     degree = made.undirected.sum(2).max(1).values
