@@ -121,7 +121,7 @@ def test_every_class_and_every_rank_is_there(explanations: Explanations, complet
 def test_the_top_tells_of_the_model_and_the_data(explanations: Explanations, complete: str) -> None:
     assert re.search(r"The model \(TinyHetero, [\d,]+ parameters\)", complete)
     assert f"sorts authors of planted into {len(explanations)} classes." in complete
-    assert re.search(r"It agrees with the label of \d+(\.\d)?\s% of [\d,]+ authors", complete)
+    assert re.search(r"It gives \d+(\.\d)?\s% of [\d,]+ authors their label", complete)
 
 
 def test_features_are_shown_by_name_in_tables_and_charts(explanations: Explanations, complete: str) -> None:

@@ -93,7 +93,7 @@ def test_what_the_model_would_miss_is_drawn_stronger() -> None:
     assert widths[0] > widths[1] == widths[2]
     told = emphasis(missed)
     assert told.node == {1: 1.0, 2: 0.0}
-    assert told.without_edge == {(0, 1): 0.5}
+    assert told.without_edge == {(0, 1): 0.5, (1, 0): 0.5}
 
 
 def test_little_effects_are_not_blown_up() -> None:

@@ -117,7 +117,7 @@ def _known(name: str, about: Mapping[str, Any], schema: Schema | None) -> str:
     if not isinstance(count, int):
         return ""
     things = "graphs" if schema is None or schema.target is None else nouns(schema.target)
-    agreed = f"; the model agrees on {percent(share)} of those held out" if isinstance(share, float) else ""
+    agreed = f"; the model gives it to {percent(share)} of them" if isinstance(share, float) else ""
     return f"{count:,} real {things} have this label{agreed}."
 
 

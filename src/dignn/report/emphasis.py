@@ -14,7 +14,7 @@ MUCH = 1.0
 
 @dataclass(frozen=True)
 class Emphasis:
-    """What the model would miss, by node and by edge (source first).
+    """What the model would miss, by node and by edge (source first; an undirected one either way).
 
     Args:
         node, edge: strength from 0 (not missed) to 1 (missed most).
@@ -39,6 +39,8 @@ def emphasis(explanation: Explanation) -> Emphasis:
     effects = explanation.evidence.effects
     nodes = {effect.part.nodes[0]: effect for effect in effects.of(Kind.NODE)}
     edges = {(effect.part.nodes[0], effect.part.nodes[1]): effect for effect in effects.of(Kind.EDGE)}
+    for (u, v), effect in list(edges.items()):  # an undirected edge is asked for by either end
+        edges.setdefault((v, u), effect)
     most = max([MUCH, *(effect.drop or 0.0 for effect in [*nodes.values(), *edges.values()])])
     columns: dict[int, list[int]] = {}
     for effect in effects.of(Kind.COLUMN):

@@ -56,7 +56,8 @@ def sentences(explanations: Explanations) -> list[str]:
     share, tested = agreement.get("share"), agreement.get("count")
     if isinstance(share, (int, float)) and isinstance(tested, int) and tested:
         whom = "" if schema is None else f" {things}"
-        found.append(f"It agrees with the label of {percent(share)} of {tested:,}{whom} that were held out.")
+        seen = "" if schema is None or schema.target is None else ", as they stand in small real graphs"
+        found.append(f"It gives {percent(share)} of {tested:,}{whom} their label{seen}.")
     return [*found, *_data(_part(facts, "data"))]
 
 
