@@ -42,7 +42,9 @@ browser:
 			"Install chromium or name one by DIGNN_CHROMIUM."; \
 	fi
 
-test: lint browser
+# checking and fetching a browser beside each other: one computes, the other waits for the network
+test: $(STAMP)
+	$(MAKE) -j 2 lint browser
 	$(BIN)/pytest -n 2 -m "not slow"
 
 test-slow: $(STAMP) browser
