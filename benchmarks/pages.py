@@ -63,9 +63,8 @@ def measured(run: Path, browser: Browser, path: Path) -> dict[str, Any]:
     for _ in range(OPENINGS):
         tab = opened_page(browser, path, "desktop")
         opened.append(tab.evaluate(_DRAWN) / 1000)
-        violations = [
-            each for each in Axe().run(tab).response["violations"] if each["impact"] in ("serious", "critical")
-        ]
+        found = Axe().run(tab).response["violations"]
+        grave = [each for each in found if each["impact"] in ("serious", "critical")]
         tab.close()
     phone = opened_page(browser, path, "phone")
     wider = phone.evaluate("document.documentElement.scrollWidth > window.innerWidth")
