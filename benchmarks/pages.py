@@ -24,13 +24,16 @@ from dignn.explanation import Explanations
 
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 OPENINGS = 3
-# Parts of a page that the documentation shows: where they begin, and pixels from there.
+# Pictures for the documentation: each begins at the top of one element of the page and ends at an edge of another.
 PICTURES = {
-    "overview": ("h1", 1010),
-    "class": ("#classes", 1280),
-    "trust": ("#trust", 1220),
-    "making": ("#making", 1180),
+    "overview": ("header", "#overview", "bottom"),
+    "class": ("#classes", "#class-1", "bottom"),
+    "trust": ("#trust", "#trust h4:nth-of-type(2)", "top"),
+    "making": ("#making", "#making", "bottom"),
 }
+# Pixels: width of a picture, margins above and below what it shows.
+WIDTH, ABOVE, BELOW = 1080, 14, 6
+_PLACE = "([name, side]) => document.querySelector(name).getBoundingClientRect()[side] + scrollY"
 # Resolves with milliseconds since the start of navigation when the next frame is on the screen.
 _DRAWN = "() => new Promise(done => requestAnimationFrame(() => setTimeout(() => done(performance.now()), 0)))"
 
@@ -87,12 +90,14 @@ def opened_page(browser: Browser, path: Path, width: str) -> Page:
 
 
 def take_pictures(browser: Browser, path: Path, folder: Path) -> None:
-    tab = opened_page(browser, path, "desktop")
-    for name, (start, height) in PICTURES.items():
-        top = tab.locator(start).first.evaluate("element => element.getBoundingClientRect().top + window.scrollY")
-        clip = {"x": 0, "y": max(0, top - 40), "width": WIDTHS["desktop"][0], "height": height}
-        tab.screenshot(path=folder / f"report-{name}.png", full_page=True, clip=clip)  # type: ignore[arg-type]
-        print(f"wrote {folder / f'report-{name}.png'}")
+    tab = browser.new_page(viewport={"width": WIDTH, "height": 1000})
+    tab.goto(path.resolve().as_uri())
+    for name, (first, last, side) in PICTURES.items():
+        top = max(tab.evaluate(_PLACE, [first, "top"]) - ABOVE, 0)
+        bottom = tab.evaluate(_PLACE, [last, side]) + (BELOW if side == "bottom" else -ABOVE)
+        picture = folder / f"report-{name}.png"
+        tab.screenshot(path=picture, full_page=True, clip={"x": 0, "y": top, "width": WIDTH, "height": bottom - top})
+        print(f"wrote {picture}")
     tab.close()
 
 
