@@ -10,11 +10,15 @@ import torch
 from torch import Tensor, nn
 
 from dignn import DiGNNExplainer
+from dignn.batch import GraphBatch
 from dignn.config import PRESETS, TrainingConfig
 from dignn.data import Dataset, load
+from dignn.features import FeatureBank
 from dignn.gnn.adapter import GNNAdapter
 from dignn.guidance import ClassGuide
 from dignn.runtime.seeds import Seed
+from dignn.sampling import Adjacency
+from strategies import batch_of
 from tiny_models import TinyHetero
 
 SMALL = replace(PRESETS["smoke"], sizes=(8, 9), subgraphs_per_size=10, candidates=24, top_k=2, features="bootstrap")
@@ -64,6 +68,26 @@ def test_edge_diffusion_can_be_guided_by_a_model_that_is_not_made_for_threads(
     assert made._candidates is not None
     assert len(made._candidates) == 64
     assert asked == {threading.get_ident()}
+
+
+def test_what_the_metagraph_forbids_is_liked_least_and_never_asked_about(planted: Dataset) -> None:
+    author, paper = (planted.schema.type_index(name) for name in ("author", "paper"))
+    writes = 1 + [relation.name for relation in planted.schema.relations].index("writes")
+    right = batch_of(planted.schema, [author, paper], {(0, 1): writes})
+    wrong = batch_of(planted.schema, [author, author], {(0, 1): writes})
+    guide = ClassGuide(
+        [2] * 3,
+        GNNAdapter(CountsPapers(), planted.schema),
+        lambda graphs, seed: FeatureBank(planted.schema, "bootstrap").fit(real, seed=seed).fill(graphs, seed=seed),
+        2.0,
+        Seed(0),
+    )
+    real = Adjacency.build(planted.data, planted.schema)
+    weight = guide.log_weight(GraphBatch.cat([wrong, right, wrong]), torch.arange(3))
+    alone = guide.log_weight(right, torch.tensor([1]))
+    assert weight.tolist() == [0.0, float(alone[0]), 0.0]
+    assert float(alone[0]) > 0
+    assert guide.log_weight(wrong, torch.tensor([0])).tolist() == [0.0]
 
 
 def test_every_size_serves_every_class(planted: Dataset) -> None:

@@ -10,6 +10,7 @@ from torch import Tensor
 from dignn.batch import GraphBatch
 from dignn.gnn.adapter import GNNAdapter
 from dignn.runtime.seeds import Seed
+from dignn.validity import consistent
 
 # Graphs that compete with each other; few, so that one good graph does not fill all candidates.
 GROUP = 32
@@ -44,12 +45,19 @@ class ClassGuide:
         self.group, self.wanted = _groups(sizes, adapter.schema.num_classes)
 
     def log_weight(self, graphs: GraphBatch, index: Tensor) -> Tensor:
-        """(b,) strength times the best probability of the wanted class on any target node; 0 where there is none."""
+        """(b,) strength times the best probability of the wanted class on any target node; 0 where there is none.
+
+        A sampler without constraints may propose what the metagraph forbids, and no model can be asked about that: 0.
+        """
+        best = torch.zeros(len(graphs))
+        fitting = consistent(graphs).nonzero()[:, 0]
+        if not len(fitting):
+            return best
         seed = self._seed.child(int(index[0]), graphs.node_type.size(1))
-        scores = self._adapter.score(self._fill(graphs, seed))
-        probability = scores.probability.gather(1, self.wanted[index][scores.graph][:, None])[:, 0].float()
-        best = torch.zeros(len(graphs)).scatter_reduce(0, scores.graph, probability, "amax")
-        return self._strength * best
+        scores = self._adapter.score(self._fill(graphs[fitting], seed))
+        graph = fitting[scores.graph]
+        probability = scores.probability.gather(1, self.wanted[index][graph][:, None])[:, 0].float()
+        return self._strength * best.scatter_reduce(0, graph, probability, "amax")
 
 
 def _groups(sizes: Sequence[int], classes: int) -> tuple[Tensor, Tensor]:
