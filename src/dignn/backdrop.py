@@ -78,6 +78,7 @@ class Backdrop:
         )
 
     def save(self, path: Path | str) -> None:
+        """Writes a safetensors file."""
         tensors = {
             f"{name}.{key}": value
             for name, graphs in (("real", self.real), ("generated", self.generated))

@@ -90,6 +90,7 @@ class Explanation:
         return to_pyg(self.graph)[0]
 
     def to_networkx(self) -> nx.Graph | nx.DiGraph:
+        """The graph for networkx, see :func:`dignn.convert.to_networkx`."""
         return to_networkx(self.graph)
 
     def plot(self, ax: Axes | None = None) -> Figure:
@@ -186,7 +187,12 @@ class Explanations(Mapping[str, list[Explanation]]):
         return explanations_figure(self, rank)
 
     def export(self, folder: Path | str, format: str) -> list[Path]:
-        """Writes every explanation in one format (see :meth:`Explanation.export`) and returns the paths."""
+        """Writes every explanation to a file CLASS-RANK.FORMAT and returns the paths.
+
+        Args:
+            folder: where to; it is made if it is not there.
+            format: graphml, gexf, json, png or svg, see :meth:`Explanation.export`.
+        """
         from dignn.export import export_all
 
         return export_all(self, Path(folder), format)

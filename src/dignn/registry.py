@@ -23,6 +23,7 @@ class Registry(Mapping[str, Item]):
         self._items: dict[str, Item] = {}
 
     def add(self, name: str, item: Item) -> Item:
+        """Makes an item known under a name that no other has, and returns it."""
         if name in self._items:
             raise DignnError(f"There is already a {self.kind} called '{name}'; choose another name")
         self._items[name] = item

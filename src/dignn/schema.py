@@ -72,6 +72,7 @@ class FeatureSpec:
         return self.kind is not FeatureKind.NONE
 
     def column_name(self, column: int) -> str:
+        """What a column (of an identity type: a member) is called; its number where it has no name."""
         if self.names is not None:
             return self.names[column]
         return f"member {column}" if self.kind is FeatureKind.IDENTITY else f"column {column}"
@@ -215,6 +216,11 @@ class Schema:
         return None if self.target is None else self.type_index(self.target)
 
     def type_index(self, name: str) -> int:
+        """The number of a node type.
+
+        Raises:
+            SchemaError: there is no such type; the nearest name is in the message.
+        """
         try:
             return self.node_types.index(name)
         except ValueError:
@@ -222,6 +228,7 @@ class Schema:
             raise SchemaError(f"Unknown node type '{name}'{guess}; choose from {', '.join(self.node_types)}") from None
 
     def spec(self, node_type: str | int) -> FeatureSpec:
+        """The features of a node type, by name or number."""
         return self.features[node_type if isinstance(node_type, int) else self.type_index(node_type)]
 
     def ends(self, relation: int) -> tuple[int, int]:
@@ -256,6 +263,8 @@ class Schema:
     # -- JSON -----------------------------------------------------------------------------------------
 
     def to_json(self) -> str:
+        """A text from which :meth:`from_json` makes the same schema."""
+
         def plain(value: Any) -> Any:
             if isinstance(value, Enum):
                 return value.value
@@ -269,6 +278,11 @@ class Schema:
 
     @classmethod
     def from_json(cls, text: str) -> Schema:
+        """The schema that :meth:`to_json` wrote.
+
+        Raises:
+            SchemaError: the text is something else.
+        """
         try:
             raw = json.loads(text)
             features = tuple(

@@ -31,6 +31,7 @@ class Validity:
 
 
 def check_validity(batch: GraphBatch) -> Validity:
+    """Which graphs are connected, and which are consistent with the metagraph."""
     return Validity(connected(batch), consistent(batch))
 
 

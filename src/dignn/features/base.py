@@ -72,9 +72,18 @@ class FeatureGenerator(ABC):
         seed: Seed,
         tick: Tick = silent,
     ) -> Self:
-        """Learns from ``rows`` (n, d) with conditions (n, C) and returns itself.
+        """Learns and returns itself.
 
-        ``weight`` (n,): how often each row counts; by default once.
+        Args:
+            rows: (n, d) feature rows.
+            condition: (n, C) the class around the node of each, as a distribution.
+            spec: what the columns hold.
+            weight: (n,) how often each row counts; by default once.
+            seed: of everything that is drawn.
+            tick: progress.
+
+        Raises:
+            DignnError: it cannot learn features of this kind.
         """
         if spec.kind not in self.kinds:
             known = ", ".join(sorted(kind.value for kind in self.kinds))
@@ -95,7 +104,16 @@ class FeatureGenerator(ABC):
         return self
 
     def sample(self, condition: Tensor, *, seed: Seed, tick: Tick = silent) -> Tensor:
-        """One row for each condition (m, C).  (m, d)"""
+        """One row for each condition.
+
+        Args:
+            condition: (m, C) the class around each node, as a distribution.
+            seed: of everything that is drawn.
+            tick: progress.
+
+        Returns:
+            (m, d) rows.
+        """
         if self._classes < 0:
             raise DignnError("This generator has not learned anything yet; call fit first")
         if condition.dim() != 2 or condition.size(1) != self._classes:

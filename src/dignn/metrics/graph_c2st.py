@@ -28,8 +28,12 @@ def graph_c2st(generated: Sequence[PlainGraph], real: Sequence[PlainGraph], *, s
     three rounds), and learns and is tested as in :func:`dignn.metrics.c2st.c2st`: isomorphic graphs fall into one fold.
     Sets are compared as they are: where sizes differ, it sees that.
 
+    Args:
+        generated, real: the two sets; at most 2,000 of each are looked at.
+        seed: of what is drawn.
+
     Returns:
-        None if there are fewer than 10 graphs of a side. At most 2,000 of each are looked at.
+        None if there are fewer than 10 graphs of a side.
     """
     rng = seed.child("graphs").numpy()
     one, other = (_some(graphs, rng) for graphs in (generated, real))

@@ -87,7 +87,15 @@ METRICS: dict[str, dict[str, Metric]] = {
 
 
 def mmd(one: Sequence[PlainGraph], other: Sequence[PlainGraph], metric: Metric) -> float | None:
-    """Biased squared MMD between two sets of graphs; empty graphs are dropped. None if a set is empty."""
+    """Biased squared MMD between two sets of graphs; empty graphs are dropped.
+
+    Args:
+        one, other: the two sets.
+        metric: what is compared (node types, degrees, clustering, spectrum), with its kernel.
+
+    Returns:
+        0 for equal sets; None if a set is empty.
+    """
     histograms = [[metric.histogram(graph) for graph in graphs if len(graph)] for graphs in (one, other)]
     if not all(histograms):
         return None

@@ -21,6 +21,7 @@ class Seed:
     path: tuple[str, ...] = ()
 
     def child(self, *names: str | int) -> Seed:
+        """The seed of a task within this one; other names, other random numbers."""
         return Seed(self.root, (*self.path, *(str(name) for name in names)))
 
     @property
@@ -30,10 +31,13 @@ class Seed:
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
     def torch(self) -> torch.Generator:
+        """A generator of torch that starts from this seed."""
         return torch.Generator().manual_seed(self.value)
 
     def numpy(self) -> np.random.Generator:
+        """The same of numpy."""
         return np.random.default_rng(self.value)
 
     def python(self) -> random.Random:
+        """The same of Python's own module."""
         return random.Random(self.value)

@@ -60,7 +60,13 @@ class StructureGenerator(ABC):
         return cls()
 
     def fit(self, graphs: GraphBatch, *, seed: Seed, tick: Tick = silent) -> Self:
-        """Learns from real graphs (their features are ignored) and returns itself."""
+        """Learns from real graphs and returns itself.
+
+        Args:
+            graphs: at least one; features are ignored.
+            seed: of everything that is drawn.
+            tick: progress.
+        """
         if not len(graphs):
             raise DignnError("There are no training graphs; sample some first")
         self.report, self._sizes = {}, frozenset()
