@@ -19,8 +19,7 @@ from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GINConv, global_add_pool
 from torch_geometric.utils import to_undirected
 
-from dignn import DiGNNExplainer
-from dignn.inference import infer_schema
+from dignn import DiGNNExplainer, infer_schema
 
 FOLDER = Path("runs/examples/graph_classifier")
 CLASSES = ("chain", "ring")

@@ -18,8 +18,7 @@ from torch_geometric import transforms
 from torch_geometric.data import HeteroData
 from torch_geometric.nn import SAGEConv, to_hetero
 
-from dignn import DiGNNExplainer
-from dignn.inference import infer_schema
+from dignn import DiGNNExplainer, infer_schema
 
 FOLDER = Path("runs/examples/heterogeneous")
 CLASSES = ("databases", "networks", "vision")

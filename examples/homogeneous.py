@@ -18,8 +18,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv
 from torch_geometric.utils import to_undirected
 
-from dignn import DiGNNExplainer
-from dignn.inference import infer_schema
+from dignn import DiGNNExplainer, infer_schema
 
 FOLDER = Path("runs/examples/homogeneous")
 CLASSES = ("chess", "football", "music")

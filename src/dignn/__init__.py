@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from dignn.config import Config
     from dignn.dignnexplainer import DiGNNExplainer
     from dignn.errors import DignnError
+    from dignn.explainer import Explainer
     from dignn.explanation import Explanation, Explanations
+    from dignn.inference import infer_schema
     from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
 
 # Where the public names live. They are imported on first use, so that `dignn --help` need not load torch.
@@ -22,6 +24,7 @@ _HOMES = {
     "Config": "dignn.config",
     "DiGNNExplainer": "dignn.dignnexplainer",
     "DignnError": "dignn.errors",
+    "Explainer": "dignn.explainer",
     "Explanation": "dignn.explanation",
     "Explanations": "dignn.explanation",
     "FeatureKind": "dignn.schema",
@@ -29,12 +32,14 @@ _HOMES = {
     "GraphBatch": "dignn.batch",
     "Relation": "dignn.schema",
     "Schema": "dignn.schema",
+    "infer_schema": "dignn.inference",
 }
 
 __all__ = [
     "Config",
     "DiGNNExplainer",
     "DignnError",
+    "Explainer",
     "Explanation",
     "Explanations",
     "FeatureKind",
@@ -42,6 +47,7 @@ __all__ = [
     "GraphBatch",
     "Relation",
     "Schema",
+    "infer_schema",
 ]
 
 
