@@ -1,21 +1,31 @@
 """Code blocks of Markdown pages: finding them, and running or checking each by its language.
 
 Python blocks of a page run top to bottom in one namespace. Of shell blocks every command is run or checked by
-:mod:`docs.commands`. JSON is parsed. ``text`` is what is no code: trees and output. Any other language, and a block
-without one, fails, so that nobody can add a block that nothing checks.
+:mod:`docs.commands`; a shell starts a new process, so they know nothing that Python blocks have registered. JSON is
+parsed. ``text`` is what is no code: trees and output. Any other language, and a block without one, fails, so that
+nobody can add a block that nothing checks.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
+from unittest import mock
 
+from dignn.config import PRESETS
+from dignn.data import DATASETS
+from dignn.features import FEATURE_GENERATORS
+from dignn.registry import Registry
+from dignn.structure import STRUCTURE_GENERATORS
 from docs.commands import check, split
 
+REGISTRIES: tuple[Registry[Any], ...] = (DATASETS, STRUCTURE_GENERATORS, FEATURE_GENERATORS, PRESETS)
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>```+|~~~+) *(?P<language>[^\s`]*)[^`]*$")
 _ITEM = re.compile(r"^ *([-*+]|\d+[.)]) ")
@@ -89,12 +99,23 @@ def run_page(page: Path, given: dict[str, Any]) -> int:
     """
     found = blocks(page)
     namespace: dict[str, Any] = {"__name__": "page", **given}
+    installed = [dict(registry._items) for registry in REGISTRIES]
     for block in found:
         try:
-            _run(block, namespace)
+            with _new_process(installed) if block.language == "sh" else nullcontext():
+                _run(block, namespace)
         except (Exception, SystemExit) as error:
             raise BlockError(f"{block}: {type(error).__name__}: {error}") from error
     return len(found)
+
+
+@contextmanager
+def _new_process(installed: list[dict[str, Any]]) -> Iterator[None]:
+    """Inside, only what was there before the page has a name."""
+    with ExitStack() as stack:
+        for registry, items in zip(REGISTRIES, installed, strict=True):
+            stack.enter_context(mock.patch.object(registry, "_items", items))
+        yield
 
 
 def _run(block: Block, namespace: dict[str, Any]) -> None:

@@ -65,6 +65,12 @@ GIVEN: dict[str, tuple[Callable[[], dict[str, Any]], ...]] = {
     "docs/index.md": (own_files,),
 }
 
+# Makes a data set known, as a page may tell readers to.
+NAMED = """
+from dignn.data import DATASETS
+DATASETS.add("mine", DATASETS["planted"])
+"""
+
 
 @pytest.fixture
 def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -110,6 +116,7 @@ def test_pages_that_have_something_given_exist() -> None:
         ("```sh\npython -m pytest tests/test_breakfast.py\n```", "test_breakfast"),
         ("```json\n{'a': 1}\n```", "JSONDecodeError"),
         ("- item\n\n  ```python\n  1 / 0\n  ```", "ZeroDivisionError"),
+        (f"```python\n{NAMED}```\n```sh\ndignn explain mine\n```", "dignn explain mine ends with 2"),
         ("```python\nx = 1", "no end"),
         ("Text:\n\n    dignn explain", "indent"),
     ],
@@ -120,6 +127,12 @@ def test_a_wrong_block_fails(text: str, told: str, reader: Path) -> None:
     with pytest.raises(BlockError, match=None) as caught:
         run_page(page, {})
     assert told in str(caught.value)
+
+
+def test_python_keeps_the_names_that_a_shell_does_not_know(reader: Path) -> None:
+    page = reader / "page.md"
+    page.write_text(f"```python\n{NAMED}```\n```sh\ndignn datasets\n```\n```python\nassert 'mine' in DATASETS\n```\n")
+    assert run_page(page, {}) == 3
 
 
 def test_right_blocks_pass(reader: Path) -> None:
