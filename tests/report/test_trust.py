@@ -94,7 +94,7 @@ def test_bad_figures_are_called_bad() -> None:
     assert "good:" not in said
     assert "Generated graphs can be told from real ones" in said
     assert "Generated features can be told" in said
-    assert "unsure" in said
+    assert "For some class the model is sure of no generated graph" in said
     assert "less of what is typical" in said
     assert "do not tell “one”, “two” from" in said
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from dignn.report.verdicts import Level, Verdict
+from dignn.report.verdicts import ALIKE, Judged, Level
 
 Path = str | tuple[str, ...]
 _GRAPHS: dict[Level, str] = {
@@ -19,8 +19,8 @@ _FEATURES: dict[Level, str] = {
 }
 _SURE: dict[Level, str] = {
     "good": "The model is as sure of explanations that are like real members as of its surest real members.",
-    "fair": "The model is a little less sure of explanations that are like real members than of real members.",
-    "poor": "The model is unsure of all generated graphs that are like real members: explanations are weak.",
+    "fair": "The model is less sure of explanations that are like real members than of its surest real members.",
+    "poor": "For some class the model is sure of no generated graph that is like real members.",
 }
 _PARTS: dict[Level, str] = {
     "good": "Explanations contain more of what is typical of their class than random real graphs do.",
@@ -39,8 +39,13 @@ _TRUTH: dict[Level, str] = {
 }
 _COPIES: dict[Level, str] = {
     "good": "",
-    "fair": "Some generated graphs or features repeat what was learned from.",
-    "poor": "Many generated graphs or features repeat what was learned from.",
+    "fair": "Some generated graphs repeat a graph that was learned from.",
+    "poor": "Generated graphs repeat those that were learned from far more often than other real graphs do.",
+}
+_COPIED_FEATURES: dict[Level, str] = {
+    "good": "",
+    "fair": "Generated features are a little nearer to those that were learned from than to others.",
+    "poor": "Generated features are nearer to those that were learned from than to others: some may be copies.",
 }
 _VALID: dict[Level, str] = {
     "good": "",
@@ -50,41 +55,81 @@ _VALID: dict[Level, str] = {
 _ORDER: tuple[Level, ...] = ("good", "fair", "poor")
 
 
-def summed_up(verdicts: Mapping[Path, Verdict]) -> list[tuple[Level, str]]:
+# What these say holds only beside what real graphs score.
+_RELATIVE = ("sound.mmd.", "sound.typed_gf", "sound.coverage")
+
+
+def summed_up(judged: Mapping[Path, Judged]) -> list[tuple[Level, str]]:
     """Sentences, each with how good the news is; nothing is said of what was not measured.
 
     Args:
-        verdicts: by the path of their figure in ``metrics.json``.
+        judged: by the path of their figure in ``metrics.json``.
     """
+    known = {
+        path: item.verdict.level
+        for path, item in judged.items()
+        if isinstance(path, str) and not (item.floor is None and path.startswith(_RELATIVE))
+    }
 
-    def worst(*paths: str) -> Level | None:
-        levels = [verdicts[path].level for path in paths if path in verdicts]
+    def worst(*starts: str) -> Level | None:
+        levels = [level for path, level in known.items() if path.startswith(starts)]
         return max(levels, key=_ORDER.index) if levels else None
 
-    shapes = [path for path in verdicts if isinstance(path, str) and path.startswith("sound.mmd.")]
-    truth = [path for path in verdicts if isinstance(path, str) and path.startswith("sound.planted.")]
     said = [
         (_VALID, worst("sound.yield")),
-        (_GRAPHS, worst("sound.graphs.c2st", *shapes)),
+        (_GRAPHS, worst("sound.graphs.c2st", "sound.mmd.")),
         (_FEATURES, worst("sound.features.c2st")),
-        (_COPIES, worst("sound.graphs.novelty", "sound.features.memorisation")),
-        (_SURE, worst("sound.pf_in_distribution")),
-        (_PARTS, worst("sound.typed_gf")),
-        (_TRUTH, worst(*truth)),
-        (_COVER, worst("sound.coverage")),
+        (_COPIES, worst("sound.graphs.novelty")),
+        (_COPIED_FEATURES, worst("sound.features.memorisation")),
     ]
-    found = [(level, words[level]) for words, level in said if level is not None and words[level]]
-    return [*found, *_contrast(verdicts)]
+    more = [(_TRUTH, worst("sound.planted.")), (_COVER, worst("sound.coverage"))]
+    return [*_worded(said), *_sure(judged), *_parts(judged), *_worded(more), *_contrast(judged)]
 
 
-def _contrast(verdicts: Mapping[Path, Verdict]) -> list[tuple[Level, str]]:
-    """Names the classes that their typical parts do not tell from others."""
-    of_class = {path[-1]: verdict.level for path, verdict in verdicts.items() if path[:2] == ("sound", "contrast")}
-    weak = [name for name, level in of_class.items() if level != "good"]
+def _worded(said: Sequence[tuple[Mapping[Level, str], Level | None]]) -> list[tuple[Level, str]]:
+    return [(level, words[level]) for words, level in said if level is not None and words[level]]
+
+
+def _sure(judged: Mapping[Path, Judged]) -> list[tuple[Level, str]]:
+    """Beside real members where these are known; that some class has no sure graph can be said anyway."""
+    found = judged.get("sound.pf_in_distribution")
+    if found is None or (found.floor is None and found.verdict.level != "poor"):
+        return []
+    return [(found.verdict.level, _SURE[found.verdict.level])]
+
+
+def _parts(judged: Mapping[Path, Judged]) -> list[tuple[Level, str]]:
+    """Explanations that contain everything are good, but need not contain more than real graphs."""
+    found = judged.get("sound.typed_gf")
+    if found is None or found.floor is None:
+        return []
+    if found.verdict.level == "good" and found.value <= found.floor:
+        return [("good", "Explanations contain all that is typical of their class, and so do random real graphs.")]
+    return [(found.verdict.level, _PARTS[found.verdict.level])]
+
+
+def _contrast(judged: Mapping[Path, Judged]) -> list[tuple[Level, str]]:
+    """Names the classes that their typical parts do not tell from others, or less than those of real members do."""
+    of_class = {path[-1]: item for path, item in judged.items() if path[:2] == ("sound", "contrast")}
     if not of_class:
         return []
-    if not weak:
+    weak = {name: item.verdict.level for name, item in of_class.items() if item.value <= ALIKE}
+    less = [name for name, item in of_class.items() if name not in weak and item.verdict.level != "good"]
+    if not weak and not less:
         return [("good", "The typical parts in explanations tell every class from the others.")]
-    named = ", ".join(f"“{name}”" for name in weak[:4]) + (f" and {len(weak) - 4} more" if len(weak) > 4 else "")
-    level = max((of_class[name] for name in weak), key=_ORDER.index)
-    return [(level, f"The typical parts in explanations do not tell {named} from the other classes.")]
+    said: list[tuple[Level, str]] = []
+    if weak:
+        level = max(weak.values(), key=_ORDER.index)
+        said.append(
+            (level, f"The typical parts in explanations do not tell {_named(list(weak))} from the other classes.")
+        )
+    if less:
+        text = f"The typical parts in explanations tell {_named(less)} from the other classes, but less clearly than"
+        said.append(("fair", f"{text} those of real members do."))
+    return said
+
+
+def _named(names: Sequence[str]) -> str:
+    """Up to four names."""
+    rest = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    return ", ".join(f"“{name}”" for name in names[:4]) + rest

@@ -27,7 +27,7 @@ from dignn.report.measures import (
 from dignn.report.summed import summed_up
 from dignn.report.svg import small_svg
 from dignn.report.trust_tables import cell, chemistry, features_by_type, rules
-from dignn.report.verdicts import contrasted, distance
+from dignn.report.verdicts import Judged, contrasted, distance
 
 # Classes whose contrast is drawn; a table has all of them.
 MOST_CLASSES = 12
@@ -47,10 +47,13 @@ def content(explanations: Explanations) -> dict[str, Any]:
     structure, features = reader.rows(STRUCTURE, "realism"), reader.rows(FEATURES, "realism")
     faithful, truth = reader.rows(FAITHFUL, "faithfulness"), reader.rows(TRUTH, "faithfulness")
     contrast = reader.rows(_contrast(metrics), "faithfulness")
-    verdicts = {row["path"]: row["verdict"] for row in structure + features + faithful + contrast + truth}
+    judged = {
+        row["path"]: Judged(row["value"], row["floor"], row["verdict"])
+        for row in structure + features + faithful + contrast + truth
+    }
     return {
         "measured": True,
-        "summary": summed_up(verdicts),
+        "summary": summed_up(judged),
         "realism": {
             "legend": reader.legend("realism"),
             "groups": _groups({"Structure": structure, "Features": features}),
@@ -103,6 +106,7 @@ class _Reader:
             "name": measure.name,
             "what": measure.what,
             "value": value,
+            "floor": floor,
             "chart": dots([drawn], title=measure.name),
             "verdict": measure.judge(value, floor, known),
         }

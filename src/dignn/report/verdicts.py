@@ -12,6 +12,10 @@ Level = Literal["good", "fair", "poor"]
 TREES, NOISE = "random_trees", "column_noise"
 # Squared MMD below this is chance: that of 400 graphs from as many of the same kind varies by as much.
 _CHANCE = 0.0005
+# A contrast up to this, on either side of 0, tells no classes apart.
+ALIKE = 0.05
+# Controls of which a model should not be sure.
+_NO_GOOD = {TREES: "random trees", NOISE: "noise"}
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,15 @@ class Verdict:
 
     level: Level
     text: str
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A figure with what real graphs score (None where nobody knows) and its verdict."""
+
+    value: float
+    floor: float | None
+    verdict: Verdict
 
 
 # A judge takes the value, the floor (what real graphs score; None where nobody knows) and the controls by name.
@@ -47,9 +60,11 @@ def distance(value: float, floor: float | None, controls: Mapping[str, float]) -
     base = max(floor, 0.0)
     if value <= 1.25 * base + _CHANCE:
         return Verdict("good", "as near to held-out real graphs as other real graphs are")
+    trees = controls.get(TREES)
+    if trees is not None and value >= trees > base + _CHANCE:
+        return Verdict("poor", "no nearer to held-out real graphs than random trees are")
     if value <= 2 * base + 2 * _CHANCE:
         return Verdict("good", "nearly as near to held-out real graphs as other real graphs are")
-    trees = controls.get(TREES)
     if trees is not None and value - base < 0.25 * (trees - base):
         return Verdict("fair", "not as near as other real graphs are, but far nearer than random trees")
     return Verdict("poor", "clearly different from real graphs")
@@ -57,15 +72,15 @@ def distance(value: float, floor: float | None, controls: Mapping[str, float]) -
 
 def feature_error(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
     """An error of features against held-out rows."""
-    if floor is None:
-        return Verdict("fair", "what real rows score is not known, so this says little")
-    if value <= 1.25 * floor + 1e-9:
+    if floor is not None and value <= 1.25 * floor + 1e-9:
         return Verdict("good", "as near to held-out real features as other real ones are")
-    if value <= 2 * floor:
-        return Verdict("fair", "somewhat farther from held-out real features than other real ones are")
     noise = controls.get(NOISE)
     if noise is not None and value >= noise:
         return Verdict("poor", "no nearer to real features than noise is")
+    if floor is None:
+        return Verdict("fair", "what real rows score is not known, so this says little")
+    if value <= 2 * floor:
+        return Verdict("fair", "somewhat farther from held-out real features than other real ones are")
     return Verdict("poor", f"{number(value / floor) if floor else 'many'} times as far off as real features are")
 
 
@@ -75,7 +90,7 @@ def told_apart(value: float, floor: float | None, controls: Mapping[str, float])
     if value <= 0.6:
         return Verdict("good", f"a classifier can hardly tell them apart ({right})")
     if floor is not None and value <= floor + 0.03:
-        return Verdict("good", f"told apart no better than real ones are from real ones ({right})")
+        return Verdict("good", f"told apart hardly better than real ones are from real ones ({right})")
     if value <= 0.7:
         return Verdict("fair", f"a classifier tells them apart a little better than by chance ({right})")
     if value <= 0.85:
@@ -86,68 +101,82 @@ def told_apart(value: float, floor: float | None, controls: Mapping[str, float])
 def memorised(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
     """Share of generated rows that are nearer to a row that was learned from than to one that was held out."""
     base = 0.5 if floor is None else floor
+    than = "to what was held out" if floor is None else "real rows are"
     if value > base + 0.1:
-        return Verdict("poor", "nearer to what was learned from than real rows are: some may be copies")
+        return Verdict("poor", f"nearer to what was learned from than {than}: some may be copies")
     if value > base + 0.05:
-        return Verdict("fair", "a little nearer to what was learned from than real rows are")
-    return Verdict("good", "no nearer to what was learned from than real rows are: not copied")
+        return Verdict("fair", f"a little nearer to what was learned from than {than}")
+    return Verdict("good", f"hardly nearer to what was learned from than {than}: not copied")
 
 
 def new(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
     """Share of generated graphs that are the same as no graph that was learned from."""
-    base = 1.0 if floor is None else floor
-    if abs(value - base) <= 0.05:
-        return Verdict("good", "new as often as real graphs that were not learned from")
-    if value > base:
+    copies = f"{percent(1 - value)} repeat a graph that was learned from"
+    if floor is None:
+        return _unlike(value, copies)
+    if abs(value - floor) <= 0.05:
+        return Verdict("good", "new about as often as real graphs that were not learned from")
+    if value > floor:
         return Verdict("good", "new more often than real graphs, among which shapes repeat")
-    copies, usual = percent(1 - value), f"of real graphs {percent(1 - base) if base < 1 else 'none'} do"
-    if value >= 0.75 * base:
-        return Verdict("fair", f"{copies} repeat a graph that was learned from; {usual}")
-    return Verdict("poor", f"{copies} copy a graph that was learned from; {usual}")
+    usual = f"of other real graphs {percent(1 - floor) if floor < 1 else 'none'} do"
+    return Verdict("fair" if value >= 0.75 * floor else "poor", f"{copies}; {usual}")
 
 
 def different(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
     """Share of generated graphs that are the same as no other generated graph."""
-    base = 1.0 if floor is None else floor
-    if value >= base - 0.05:
-        return Verdict("good", "as varied as real graphs are")
-    if value >= 0.75 * base:
+    if floor is None:
+        return _unlike(value, f"{percent(1 - value)} are the same as another")
+    if value >= floor - 0.05:
+        return Verdict("good", "about as varied as real graphs are, or more")
+    if value >= 0.75 * floor:
         return Verdict("fair", "less varied than real graphs are")
-    return Verdict("poor", "the generator repeats itself far more than real graphs do")
+    return Verdict("poor", "clearly less varied than real graphs are: the generator repeats itself")
+
+
+def _unlike(value: float, repeated: str) -> Verdict:
+    """Of a share of graphs that repeat nothing, where nobody knows how often real graphs repeat."""
+    if value >= 0.95:
+        return Verdict("good", "all are" if value == 1 else "nearly all are")
+    return Verdict("fair", f"{repeated}; how many real graphs do is not known")
 
 
 def surest(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
     """The highest probability, whatever the graph is like."""
-    noise = max((controls[name] for name in (TREES, NOISE) if name in controls), default=None)
-    if noise is not None and noise >= value - 0.02:
-        return Verdict("fair", "high for random trees or noise as well, so by itself it says little")
-    if value >= 0.95:
-        return Verdict("good", "the model is sure of explanations, and less sure of noise")
-    return Verdict("fair" if value >= 0.8 else "poor", "for some class no graph was found that the model is sure of")
+    if value < 0.95:  # a mean over classes
+        return Verdict(
+            "fair" if value >= 0.8 else "poor", "for some class no graph was found that the model is sure of"
+        )
+    known = {name: controls[name] for name in _NO_GOOD if name in controls}
+    if not known:
+        return Verdict("fair", "the model is sure of some graph of each class; whether it is of noise is not known")
+    as_high = [_NO_GOOD[name] for name, score in known.items() if score >= value - 0.02]
+    if as_high:
+        return Verdict("fair", f"about as high for {' and '.join(as_high)} as well, so by itself it says little")
+    less = " and of ".join(_NO_GOOD[name] for name in known)
+    return Verdict("good", f"the model is sure of explanations, and less sure of {less}")
 
 
 def sure_inside(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
     """The highest probability among graphs that are like real members of the class."""
     if floor is not None and value >= floor - 0.02:
         return Verdict("good", "as sure as of its surest real members")
-    if value >= 0.9:
-        return Verdict(
-            "good" if floor is None else "fair", "sure, though a little less than of its surest real members"
-        )
-    if value >= 0.7:
-        return Verdict("fair", "less sure than of its surest real members")
-    return Verdict("poor", "unsure: it has seen no generated graph that is a clear member of every class")
+    if value < 0.7:  # a mean over classes; one without such graphs counts 0
+        return Verdict("poor", "unsure: some class has no generated graph in the real range that is a clear member")
+    if floor is None:
+        return Verdict("fair", "how sure the model is of real members is not known, so this says little")
+    little = "sure, though a little less than" if value >= 0.9 else "less sure than"
+    return Verdict("fair", f"{little} of its surest real members")
 
 
 def motifs(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
     """Share of the class's motifs that its first explanation contains."""
     if floor is None:
         return Verdict("fair", "what real graphs contain is not known, so this says little")
-    if value >= floor + 0.05:
+    if value >= min(floor + 0.05, 1.0 - 1e-9):
         return Verdict("good", f"{percent(value)}; a random real graph of the class contains {percent(floor)}")
     if value >= floor - 0.05:
-        return Verdict("fair", "no more than a random real graph of the class contains")
-    return Verdict("poor", f"less than a random real graph of the class contains ({percent(floor)})")
+        return Verdict("fair", f"about as many as a random real graph of the class contains ({percent(floor)})")
+    return Verdict("poor", f"fewer than a random real graph of the class contains ({percent(floor)})")
 
 
 def covered(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
@@ -165,18 +194,19 @@ def covered(value: float, floor: float | None, controls: Mapping[str, float]) ->
 
 def contrasted(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
     """Share of a class's own motifs minus that of other classes' motifs."""
-    real = 0.0 if floor is None else floor
-    if value > 0.05 and value >= real / 2:
-        return Verdict("good", "shows more of its own typical parts than of other classes'")
-    if value > 0.05:
-        return Verdict(
-            "fair", "shows more of its own typical parts than of other classes', but less so than real members"
-        )
-    if value >= -0.05 and real > 0.1:
-        return Verdict("poor", "its parts do not tell it from other classes, though those of real members do")
-    if value >= -0.05:
-        return Verdict("fair", "its parts do not tell it from other classes, nor do those of real members")
-    return Verdict("poor", "shows more of other classes' typical parts than of its own")
+    more = "shows more of its own typical parts than of other classes'"
+    if value > ALIKE:
+        if floor is None or value >= floor / 2:
+            return Verdict("good", more)
+        return Verdict("fair", f"{more}, but less so than real members")
+    if value < -ALIKE:
+        return Verdict("poor", "shows more of other classes' typical parts than of its own")
+    alike = "its parts do not tell it from other classes"
+    if floor is None:
+        return Verdict("fair", f"{alike}; whether those of real members do is not known")
+    if floor > 0.1:
+        return Verdict("poor", f"{alike}, though those of real members do")
+    return Verdict("fair", f"{alike}; those of real members hardly do either")
 
 
 def found(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:

@@ -1,0 +1,91 @@
+"""Verdicts and their sum say no more than the figures support."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from dignn.report import verdicts
+from dignn.report.measures import FAITHFUL, FEATURES, STRUCTURE, TRUTH
+from dignn.report.summed import Path, summed_up
+from dignn.report.verdicts import Judge, Judged
+
+# Judges by the path of their figure.
+JUDGES: dict[Path, Judge] = {
+    **{measure.path: measure.judge for measure in (*STRUCTURE, *FEATURES, *FAITHFUL, *TRUTH)},
+    ("sound", "contrast", "A"): verdicts.contrasted,
+}
+# Words that compare with real graphs, and the names of controls.
+REAL = ("real member", "real graph", "real ones are", "real rows are", "other real")
+CONTROLS = {"random_trees": "random trees", "column_noise": "noise"}
+
+
+def judged(path: Path, value: float, floor: float | None, controls: dict[str, float]) -> Judged:
+    return Judged(value, floor, JUDGES[path](value, floor, controls))
+
+
+def summary(*items: tuple[Path, float, float | None]) -> str:
+    found = summed_up({path: judged(path, value, floor, {}) for path, value, floor in items})
+    return " ".join(f"{level}: {sentence}" for level, sentence in found)
+
+
+@pytest.mark.parametrize("path", JUDGES)
+@pytest.mark.parametrize("value", [0.0, 0.04, 0.3, 0.55, 0.65, 0.75, 0.8, 0.92, 0.97, 1.0])
+def test_without_a_floor_nothing_is_said_about_real_graphs(path: Path, value: float) -> None:
+    item = judged(path, value, None, {})
+    told = item.verdict.text.replace("like real members", "")
+    said = " ".join(sentence for _, sentence in summed_up({path: item})).replace("like real members", "")
+    for words in (said, told):
+        unknown = "not known" in words or "near to" in words  # coverage says itself how many members are near
+        assert unknown or not any(real in words for real in REAL), words
+
+
+@pytest.mark.parametrize("path", JUDGES)
+@pytest.mark.parametrize("known", [(), ("random_trees",), ("column_noise",)])
+def test_a_control_that_was_not_measured_is_not_spoken_of(path: Path, known: tuple[str, ...]) -> None:
+    for value, floor, score in product((0.0, 0.1, 0.4, 0.9, 0.99), (0.0, 0.05, 0.5, 0.98, None), (0.02, 0.6, 0.99)):
+        text = JUDGES[path](value, floor, dict.fromkeys(known, score)).text
+        named = [name for name, words in CONTROLS.items() if words in text and "not known" not in text]
+        assert set(named) <= set(known), text
+
+
+@pytest.mark.parametrize("path", ["sound.mmd.degree", "sound.features.column_error"])
+def test_what_is_no_better_than_a_control_is_poor_unless_as_good_as_real(path: Path) -> None:
+    controls = {"random_trees": 0.15, "column_noise": 0.15}
+    assert judged(path, 0.18, 0.1, controls).verdict.level == "poor"
+    assert judged(path, 0.14, 0.1, controls).verdict.level != "poor"
+    assert judged(path, 0.12, 0.1, dict.fromkeys(controls, 0.11)).verdict.level == "good"
+
+
+def test_all_typical_parts_are_good_whatever_real_graphs_contain() -> None:
+    assert verdicts.motifs(1.0, 0.97, {}).level == "good"
+    near = verdicts.motifs(0.99, 0.97, {})
+    assert near.level == "fair"
+    assert near.text.startswith("about as many as")
+    assert "more of what is typical" in summary(("sound.typed_gf", 1.0, 0.97))
+    alike = summary(("sound.typed_gf", 1.0, 1.0))
+    assert alike.startswith("good:")
+    assert "more" not in alike
+
+
+def test_a_mean_over_classes_is_no_statement_about_every_graph() -> None:
+    said = summary(("sound.pf_in_distribution", 2 / 3, 0.99))
+    assert said.startswith("poor: For some class")
+
+
+def test_a_weak_contrast_is_told_from_none() -> None:
+    fair = summary((("sound", "contrast", "A"), 0.1, 0.5))
+    assert fair.startswith("fair:")
+    assert "tell “A” from the other classes, but less clearly" in fair
+    assert "do not tell" not in fair
+    none = summary((("sound", "contrast", "A"), 0.01, 0.5))
+    assert none.startswith("poor:")
+    assert "do not tell “A” from" in none
+
+
+def test_a_model_that_is_not_sure_is_never_called_better_than_one_that_is() -> None:
+    order = ["poor", "fair", "good"]
+    for controls in ({}, {"random_trees": 0.5}, {"column_noise": 0.97}):
+        found = [order.index(verdicts.surest(value / 100, None, controls).level) for value in range(101)]
+        assert found == sorted(found)
