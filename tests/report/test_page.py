@@ -14,7 +14,9 @@ from markupsafe import escape
 from dignn import Explanation, Explanations
 from dignn.batch import GraphBatch
 from dignn.evidence import NearestExample
-from dignn.report.classes import near_in_words, ordinal
+from dignn.explanation import Standing
+from dignn.report import page as report_page
+from dignn.report.classes import Detail, near_in_words, ordinal
 from dignn.report.page import MOST_BYTES, write_page
 from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
 from small_runs import HOSTILE, planted_run
@@ -98,7 +100,11 @@ def test_the_page_needs_nothing_from_outside(complete: str) -> None:
 
 
 def test_every_link_and_every_reference_leads_somewhere_and_ids_are_unique(complete: str) -> None:
-    tags = Tags(complete)
+    check_links(complete)
+
+
+def check_links(text: str) -> None:
+    tags = Tags(text)
     ids = [value for name, value in tags.attributes if name == "id"]
     assert len(ids) == len(set(ids))
     wanted = {str(value).removeprefix("#") for name, value in tags.attributes if name == "href"}
@@ -184,15 +190,95 @@ def test_small_graphs_are_drawn(nodes: int, edges: bool, tmp_path: Path) -> None
     assert "nan" not in re.sub(r"<style>.*?</style>|<script>.*?</script>", "", text, flags=re.DOTALL)
 
 
-def test_hundreds_of_classes_make_a_page_that_opens(tmp_path: Path) -> None:
-    names = tuple(f"class {k}" for k in range(120))
+@pytest.mark.parametrize(("most", "panels"), [(MOST_BYTES, 250), (1_200_000, 50)])
+def test_hundreds_of_classes_make_a_page_that_opens(
+    most: int, panels: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dignn.report.page.MOST_BYTES", most)
+    names = tuple(f"class {k}" for k in range(250))
     made = by_hand(names, nodes=2)
     several = {name: [replace(item, rank=r) for item in items for r in range(4)] for name, items in made.items()}
     text = page(Explanations(several), tmp_path)
-    assert len(text.encode()) < MOST_BYTES + 1_000_000
+    assert len(text.encode()) < most  # all of each class makes about 5 MB, the best of each 1.3
     assert all(f">{name}<" in text for name in names)
+    assert text.count('<section class="class-panel"') == panels
+    check_links(text)
     assert "so many classes" in text
     assert "3 more of this class" in text
+    assert ("no more than the first 50 classes" in text) == (panels == 50)
+
+
+def test_what_does_not_depend_on_the_detail_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    for name in ("trust", "making"):
+        whole = getattr(report_page, name).content
+        monkeypatch.setattr(
+            f"dignn.report.{name}.content", lambda item, name=name, whole=whole: asked.append(name) or whole(item)
+        )
+    monkeypatch.setattr("dignn.report.page.LEVELS", (Detail(), Detail(ranks=3), Detail(ranks=1)))
+    monkeypatch.setattr("dignn.report.page.MOST_BYTES", 1)
+    monkeypatch.setattr("dignn.report.classes.Detail.expected_bytes", lambda *_: 0)  # so that every level is tried
+    page(by_hand(), tmp_path)
+    assert asked == ["trust", "making"]
+
+
+def told_of(explanations: Explanations, folder: Path, **config: object) -> str:
+    """What the guide to the page says about explanations of such settings."""
+    known: dict[str, object] = {"explainer": "dignnexplainer", **explanations.about}
+    settings = {"structure": "node-growth", "features": "ditabddpm", "selection": "representative", **config}
+    found = {**known, "validity": {"generated": 2000, "connected": 1900, "valid": 1500}, "config": settings}
+    text = page(replace(explanations, about=found), folder)
+    guide = re.search(r"<li><b>An explanation is .*?</li>", text, re.DOTALL)
+    assert guide is not None
+    return re.sub(r"<[^>]*>", "", guide[0])
+
+
+def test_the_guide_claims_what_the_run_did(tmp_path: Path) -> None:
+    hand = by_hand()
+    made = told_of(hand, tmp_path)
+    assert "was generated, not copied" in made
+    assert "2,000 graphs were made and 1,500 found sound; shown are, of each class, those of which it is near" in made
+    assert "range of real members" not in made  # where they stand is not known
+    assert "of which the model is surest" in told_of(hand, tmp_path, selection="highest")
+    controls = [
+        told_of(hand, tmp_path, structure="bootstrap", features="bootstrap"),
+        told_of(hand, tmp_path, structure="bootstrap"),
+        told_of(hand, tmp_path, structure="of my own"),
+        told_of(hand, tmp_path, features="bootstrap"),
+        told_of(replace(hand, about={"explainer": "reshuffled"}), tmp_path),
+        told_of(replace(hand, about={"explainer": None}), tmp_path),
+    ]
+    assert len(set(controls)) == len(controls)
+    assert not any("not copied" in told for told in controls)
+    assert "reshuffled" in controls[4]
+
+
+@pytest.mark.parametrize(
+    ("inside", "told"),
+    [
+        ((True, True), "All that are shown lie in the range"),
+        ((True, False), "1 of 2 shown lies outside the range"),
+        ((False, False), "2 of 2 shown lie outside the range"),
+        ((True, None), ""),
+    ],
+)
+def test_the_guide_says_whether_explanations_lie_among_real_members(
+    inside: tuple[bool | None, ...], told: str, tmp_path: Path
+) -> None:
+    several = {
+        name: [replace(items[0], standing=None if within is None else Standing(within, 0.5, 0.5))]
+        for within, (name, items) in zip(inside, by_hand().items(), strict=True)
+    }
+    found = told_of(Explanations(several), tmp_path)
+    assert told in found
+    assert found.count("the range") == bool(told)
+
+
+def test_agreement_is_told_of_those_for_whom_it_was_measured(tmp_path: Path) -> None:
+    about = {"facts": {"data": {"classes": {"first": 200, "second": 3}}}, "agreement": {"classes": {"first": 0.959}}}
+    text = page(replace(by_hand(), about=about), tmp_path)
+    assert "200 real things have this label; of those in the small real graphs of this run the model gives it" in text
+    assert "3 real things have this label." in text
 
 
 @pytest.mark.parametrize(

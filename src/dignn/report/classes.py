@@ -13,6 +13,7 @@ from dignn.explanation import Explanation, Explanations, Standing
 from dignn.report.comparison import comparisons
 from dignn.report.emphasis import emphasis
 from dignn.report.graphview import graph_view, legend, made_of, ring, stronger, unbroken
+from dignn.report.known import part
 from dignn.schema import FeatureKind, Schema
 
 # Classes whose probability is shown; the others are summed up.
@@ -107,18 +108,16 @@ def _class(
 
 def _known(name: str, about: Mapping[str, Any], schema: Schema | None) -> str:
     """How many real members have the label, and how often the model agrees with it; empty where unknown."""
-    try:
-        count, share = (
-            about["facts"]["data"]["classes"].get(name),
-            about.get("agreement", {}).get("classes", {}).get(name),
-        )
-    except (KeyError, TypeError, AttributeError):
-        return ""
+    count = part(part(part(about, "facts"), "data"), "classes").get(name)
+    share = part(part(about, "agreement"), "classes").get(name)
     if not isinstance(count, int):
         return ""
     things = "graphs" if schema is None or schema.target is None else nouns(schema.target)
-    agreed = f"; the model gives it to {percent(share)} of them" if isinstance(share, float) else ""
-    return f"{count:,} real {things} have this label{agreed}."
+    told = f"{count:,} real {things} have this label"
+    if not isinstance(share, float):
+        return f"{told}."
+    seen = "" if things == "graphs" else ", as they stand there"
+    return f"{told}; of those in the small real graphs of this run the model gives it to {percent(share)}{seen}."
 
 
 def _item(explanation: Explanation, key: str, backdrop: Backdrop | None, detail: Detail) -> dict[str, Any]:

@@ -27,6 +27,31 @@ _FEATURES = {
 }
 
 
+# Generators that learn, so that what they make is new: names of users' own, and of controls, are not among them.
+_LEARNED = ("node-growth", "edge-diffusion")
+_DRAWN = ("bootstrap",)
+
+
+def origin_in_words(about: Mapping[str, Any]) -> tuple[str, str]:
+    """What an explanation is, as far as a run tells how its graphs were made: a phrase, and what there is to add."""
+    config = about.get("config")
+    settings = config if isinstance(config, Mapping) else {}
+    structure, features = str(settings.get("structure")), str(settings.get("features"))
+    explainer = about.get("explainer")
+    if explainer != "dignnexplainer" or not settings:
+        who = f" that the explainer “{explainer}” made" if isinstance(explainer, str) and settings else ""
+        return f"a small graph{who}, to stand for a class.", ""
+    if structure in _DRAWN and features in _DRAWN:
+        return "a small real graph, drawn again:", "both generators of this run are controls that copy from the data."
+    if structure in _DRAWN:
+        return "a small real graph with generated features:", "structure was copied from the data, as a control."
+    if structure not in _LEARNED:
+        return f"a small graph that the generator “{structure}” made.", ""
+    if features in _DRAWN:
+        return "a small graph whose structure was generated;", "its nodes carry features of real nodes, as a control."
+    return "a small graph that was generated,", "not copied from the data."
+
+
 def structure_in_words(config: Mapping[str, Any]) -> str | None:
     """What the structure generator does."""
     name = config.get("structure")

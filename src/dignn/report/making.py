@@ -10,9 +10,10 @@ from markupsafe import Markup
 from dignn.explanation import Explanations
 from dignn.report.charts import Curve, bars, curves
 from dignn.report.generators import features_in_words, refinement_in_words, structure_in_words
+from dignn.report.known import part, schema_of
 from dignn.report.reproduce import changes, command, leaves, python_call
 from dignn.runtime.run import STAGES, WALL
-from dignn.schema import Layout
+from dignn.schema import Layout, Schema
 
 # Loss curves shown; a run with one model per size and class has more.
 MOST_CURVES = 12
@@ -22,42 +23,34 @@ _PACKAGES = {"dignn": "dignn", "torch": "PyTorch", "torch_geometric": "PyTorch G
 def content(explanations: Explanations) -> dict[str, Any]:
     """What ``making.html`` shows; parts that a run lacks are None or empty."""
     about = explanations.about
-    generation, config = _part(about, "generation"), _part(about, "config")
+    generation, config = part(about, "generation"), part(about, "config")
     trainings = list(_trainings(generation))
-    call = None if (line := command(about)) is not None else python_call(about, _target(explanations))
+    call = None if (line := command(about)) is not None else python_call(about, _target(schema_of(explanations)))
     return {
         "funnel": _funnel(explanations),
-        "sampling": _sampling(_part(about, "sampling")),
+        "sampling": _sampling(part(about, "sampling")),
         "structure": structure_in_words(config),
-        "features": features_in_words(_part(generation, "features")),
+        "features": features_in_words(part(generation, "features")),
         "refinement": refinement_in_words(generation.get("refinement")),
         "curves": [_curves(names, training) for names, training in trainings[:MOST_CURVES]],
         "more_curves": max(0, len(trainings) - MOST_CURVES),
-        **_times(_part(about, "timings")),
+        **_times(part(about, "timings")),
         "settings": _settings(about),
         "preset": about.get("preset"),
         "seed": about.get("seed"),
-        "versions": [(_PACKAGES.get(name, str(name)), str(found)) for name, found in _part(about, "versions").items()],
+        "versions": [(_PACKAGES.get(name, str(name)), str(found)) for name, found in part(about, "versions").items()],
         "command": line,
         "call": call,
     }
 
 
-def _part(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A part of what is known about a run; empty where it is missing."""
-    part = content.get(name)
-    return part if isinstance(part, Mapping) else {}
-
-
-def _target(explanations: Explanations) -> str | None:
+def _target(schema: Schema | None) -> str | None:
     """The classified node type of a heterogeneous graph, whose call names it."""
-    first = next((several[0] for several in explanations.values() if several), None)
-    schema = None if first is None else first.graph.schema
     return None if schema is None or schema.layout is Layout.HOMOGENEOUS else schema.target
 
 
 def _funnel(explanations: Explanations) -> Markup | None:
-    validity = _part(explanations.about, "validity")
+    validity = part(explanations.about, "validity")
     counts = [validity.get(name) for name in ("generated", "connected", "valid")]
     if not all(isinstance(count, int) for count in counts):
         return None
@@ -86,8 +79,8 @@ def _trainings(found: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[
     if isinstance(found.get("curves"), Mapping):
         yield tuple(name for name in names if name != "training"), found
         return
-    for name, part in found.items():
-        yield from _trainings(part, (*names, str(name)))
+    for name, inner in found.items():
+        yield from _trainings(inner, (*names, str(name)))
 
 
 def _curves(names: tuple[str, ...], training: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,7 +132,7 @@ def duration(seconds: float) -> str:
 def _settings(about: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     """Name, value, and whether it differs from the preset."""
     changed = changes(about) or {}
-    return [(".".join(path), _shown(value), path in changed) for path, value in leaves(_part(about, "config"))]
+    return [(".".join(path), _shown(value), path in changed) for path, value in leaves(part(about, "config"))]
 
 
 def _shown(value: Any) -> str:

@@ -19,7 +19,14 @@ from dignn.runtime.files import write_text
 # Bytes that a page may have.
 MOST_BYTES = 5_000_000
 # What is shown, from everything to little: of many classes less, so that browsers open the page quickly.
-LEVELS = (Detail(), Detail(ranks=3), Detail(ranks=1), Detail(1, whole=False), Detail(1, whole=False, classes=200))
+LEVELS = (
+    Detail(),
+    Detail(ranks=3),
+    Detail(ranks=1),
+    Detail(ranks=1, whole=False),
+    Detail(ranks=1, whole=False, classes=200),
+    Detail(ranks=1, whole=False, classes=50),
+)
 # Runs before anything is drawn: with scripts, panels that are not chosen never flash up.
 EARLY = "document.documentElement.classList.add('js');"
 
@@ -30,17 +37,23 @@ def write_page(explanations: Explanations, path: Path) -> Path:
     Where everything would make a page that browsers open slowly, it shows less of each class, and says so.
     """
     levels = [level for level in LEVELS if level.expected_bytes(explanations) <= MOST_BYTES] or [LEVELS[-1]]
-    text = render(explanations, levels[0])
-    for level in levels[1:]:
+    rest = _rest(explanations)
+    text = ""
+    for level in levels:
+        text = _render(explanations, level, rest)
         if len(text.encode()) <= MOST_BYTES:
             break
-        text = render(explanations, level)
     write_text(path, text)
     return path
 
 
-def render(explanations: Explanations, detail: Detail = LEVELS[0]) -> str:
-    """The page as text, in some detail."""
+def _rest(explanations: Explanations) -> dict[str, Any]:
+    """The sections after the classes, which are the same in every detail."""
+    return {"trust": trust.content(explanations), "making": making.content(explanations)}
+
+
+def _render(explanations: Explanations, detail: Detail, rest: dict[str, Any]) -> str:
+    """The page as text."""
     loader = PackageLoader("dignn.report")
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -55,10 +68,9 @@ def render(explanations: Explanations, detail: Detail = LEVELS[0]) -> str:
         "early": Markup(EARLY),
         "script": Markup(script),
         "policy": _policy(EARLY, script),
-        "overview": overview.content(explanations),
+        "overview": overview.content(explanations, detail.classes),
         "panels": classes.content(explanations, detail),
-        "trust": trust.content(explanations),
-        "making": making.content(explanations),
+        **rest,
     }
     return clean(environment.get_template("page.html").render(page))
 
