@@ -94,10 +94,11 @@ def backdrop(hostile: bool = False) -> Backdrop:
     rows = made.num_classes + 1
     author, paper, _ = made.node_types
     profiles = {
-        author: Profile(torch.ones(rows), torch.full((rows, 3), 0.25)),
+        author: Profile(torch.ones(rows), torch.full((rows, 3), 0.25), torch.full((rows, 3), 0.25)),
         paper: Profile(
             torch.ones(rows),
             torch.zeros(rows, 2),
+            torch.ones(rows, 2),
             torch.linspace(-3, 3, BINS + 1).repeat(3, 1),
             torch.full((rows, 3, BINS), 1 / BINS),
         ),

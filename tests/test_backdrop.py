@@ -39,8 +39,28 @@ def test_means_of_target_nodes_are_those_of_their_class() -> None:
     x = data["author"].x
     assert found.weight.tolist() == [2, 2, 5]
     assert torch.allclose(found.mean, torch.stack([x[:2].mean(0), x[2:4].mean(0), x.mean(0)]))
+    assert torch.allclose(found.present, found.mean)  # of zeros and ones
     assert found.bounds is None
     assert found.share is None
+
+
+def test_counts_and_signs_do_not_change_how_often_a_column_is_there() -> None:
+    data, _ = authors_and_papers()
+    data["author"].x = data["author"].x * torch.tensor([1.0, 7, 2, 3])
+    found = profiles(Adjacency.build(data, infer_schema(data, "author")))["author"]
+    assert found.present[2].tolist() == pytest.approx([0.6, 0.6, 0.4, 0.4])
+    assert found.mean[2].tolist() == pytest.approx([0.6, 4.2, 0.8, 1.2])
+
+
+def test_names_of_types_may_have_dots(tmp_path: Path) -> None:
+    data = HeteroData()
+    data["a"].num_nodes = 2
+    data["a.b"].x, data["a.b"].y = torch.tensor([[1.0, 0], [0, 1], [1, 1]]), torch.tensor([0, 1, 1])
+    data["a", "to", "a.b"].edge_index = torch.tensor([[0, 1, 1], [0, 1, 2]])
+    known = Adjacency.build(data, infer_schema(data, "a.b"))
+    graphs = known.induced([[0, 2], [1, 3]])
+    Backdrop(graphs, graphs, profiles(known)).save(tmp_path / "file")
+    assert Backdrop.load(tmp_path / "file").profiles.keys() == {"a.b"}
 
 
 def test_other_nodes_count_for_the_classes_around_them() -> None:
@@ -139,14 +159,14 @@ def test_files_give_back_what_was_saved(backdrop: Backdrop, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("profile.author.mean", lambda value: value[:, 1:]),
-        ("profile.term.share", lambda value: value[:1]),
-        ("profile.author.weight", lambda value: value[0]),
+        ("profile.0.mean", lambda value: value[:, 1:]),
+        ("profile.2.share", lambda value: value[:1]),
+        ("profile.0.weight", lambda value: value[0]),
         ("real.edge", lambda value: value[:, :-1]),
         ("generated.row", lambda value: value + 100_000),
         ("real.node_type", lambda value: value + 50),
         ("real.table.author.column", lambda value: value + 100_000),
-        ("profile.author.mean", None),
+        ("profile.0.mean", None),
         ("generated.label", None),
     ],
 )

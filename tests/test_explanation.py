@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
+import hand_made
+from dignn import readable
+from dignn.backdrop import Backdrop
 from dignn.batch import GraphBatch
 from dignn.errors import DignnError, RunFolderError
 from dignn.explanation import Explanation, Explanations, Standing
@@ -113,6 +116,31 @@ def test_nearest_real_graphs_are_saved_where_all_have_one(tmp_path: Path) -> Non
     assert torch.equal(loaded[0].example.edge, example.edge)
 
 
+def test_explanations_of_some_classes_keep_their_class(tmp_path: Path) -> None:
+    Explanations({"two": [explanation()]}).save(tmp_path)
+    (loaded,) = Explanations.load(tmp_path)["two"]
+    assert loaded.class_index == 1
+    assert loaded.score == 0.75
+
+
+def test_probabilities_go_by_name(tmp_path: Path) -> None:
+    Explanations({"two": [explanation()]}).save(tmp_path)
+    path = tmp_path / "explanations.json"
+    content = json.loads(path.read_text())
+    content["classes"]["two"][0]["probability"] = {"two": 0.75, "one": 0.25}
+    path.write_text(json.dumps(content))
+    assert Explanations.load(tmp_path)["two"][0].probability == (0.25, 0.75)
+
+
+def test_what_was_there_before_does_not_stay(tmp_path: Path) -> None:
+    Explanations({"two": [explanation(example=graph(2.0))]}, backdrop=Backdrop(graph(), graph(), {})).save(tmp_path)
+    assert Explanations.load(tmp_path).backdrop is not None
+    Explanations({"two": [explanation()]}).save(tmp_path)
+    loaded = Explanations.load(tmp_path)
+    assert loaded.backdrop is None
+    assert loaded["two"][0].example is None
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -187,3 +215,20 @@ def test_an_unknown_class_names_the_known_ones() -> None:
         Explanations({"one": [], "two": [explanation()]})["x"]
     with pytest.raises(DignnError, match="called 'tow' .did you mean 'two'"):
         Explanations({"one": [], "two": [explanation()]})["tow"]
+
+
+@pytest.mark.parametrize("change", [{"label": -1}, {"label": 77}, {"predicted": "two"}, {"node": 999}, {"node": -1}])
+def test_a_nearest_example_that_cannot_be_is_named_as_damage(tmp_path: Path, change: dict[str, object]) -> None:
+    hand_made.explanations().save(tmp_path)
+    path = tmp_path / "explanations.json"
+    content = json.loads(path.read_text())
+    content["classes"]["two"][0]["evidence"]["nearest"] |= change
+    path.write_text(json.dumps(content))
+    with pytest.raises(RunFolderError, match="explanations.json is damaged"):
+        Explanations.load(tmp_path)
+
+
+def test_edges_between_two_types_go_as_their_relation_is_named() -> None:
+    known = hand_made.graph()
+    named = [(u, v, relation.name) for u, v, relation in readable.edges(known)]
+    assert sorted(named) == [(0, 3, "in"), (1, 0, "cites"), (2, 0, "writes"), (2, 1, "writes")]

@@ -7,7 +7,7 @@ again without the data and the model.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import torch
@@ -29,8 +29,10 @@ BINS = 48
 MOST_COLUMNS = 128
 # Densities reach from this share of the values to that one: a few far values would leave no room for the others.
 _QUANTILES = (0.002, 0.998)
-# Values from which quantiles are taken at most.
-_MOST_VALUES = 1_000_000
+# Values from which quantiles are taken, and nodes from which densities are, at most.
+_MOST_VALUES, _MOST_ROWS = 1_000_000, 50_000
+# Rows that are looked at together: bounds memory.
+_BLOCK = 2048
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,8 @@ class Profile:
 
     Args:
         weight: (C + 1,) number of nodes that count for each class; the last entry is all nodes of the type.
-        mean: (C + 1, d) mean of every column: of binary columns the share of nodes that have it. 0 for a class that
-            no node counts for.
+        mean: (C + 1, d) mean of every column; 0 for a class that no node counts for.
+        present: (C + 1, d) share of nodes whose value in the column is not 0.
         bounds: (k + 1, bins + 1) bounds of the bins of continuous values: first of all columns together, then of each
             column (k is d, or 0 where there are more than :data:`MOST_COLUMNS`). None for discrete types.
         share: (C + 1, k + 1, bins) share of the values in each bin; what lies beyond the bounds is in none.
@@ -50,6 +52,7 @@ class Profile:
 
     weight: Tensor
     mean: Tensor
+    present: Tensor
     bounds: Tensor | None = None
     share: Tensor | None = None
 
@@ -85,8 +88,9 @@ class Backdrop:
             for key, value in graphs.packed().items()
         }
         for name, profile in self.profiles.items():
-            parts = {key: getattr(profile, key) for key in ("weight", "mean", "bounds", "share")}
-            tensors |= {f"profile.{name}.{key}": value for key, value in parts.items() if value is not None}
+            place = self.real.schema.type_index(name)
+            parts = {item.name: getattr(profile, item.name) for item in fields(profile)}
+            tensors |= {f"profile.{place}.{key}": value for key, value in parts.items() if value is not None}
         save_tensors(path, tensors, {"format": FORMAT, "schema": self.real.schema.to_json()})
 
     @classmethod
@@ -99,13 +103,17 @@ class Backdrop:
         tensors, metadata = load_tensors(path, FORMAT)
         try:
             schema = Schema.from_json(metadata["schema"])
-            found = {name: _profile(_below(tensors, f"profile.{name}."), schema, name) for name in schema.node_types}
+            found = [
+                _profile(_below(tensors, f"profile.{place}."), schema, place) for place in range(len(schema.node_types))
+            ]
             return cls(
                 real=GraphBatch.unpacked(schema, _below(tensors, "real.")),
                 generated=GraphBatch.unpacked(schema, _below(tensors, "generated.")),
-                profiles={name: profile for name, profile in found.items() if profile is not None},
+                profiles={
+                    name: profile for name, profile in zip(schema.node_types, found, strict=True) if profile is not None
+                },
             )
-        except (KeyError, IndexError, RuntimeError, ValueError) as error:
+        except (KeyError, TypeError, IndexError, RuntimeError, ValueError) as error:
             raise RunFolderError(f"{path} is damaged ({error}); delete it and run again") from error
 
 
@@ -125,21 +133,28 @@ def _distribution(rows: Tensor, around: Tensor, kind: FeatureKind) -> Profile:
     """Of the rows (n, d) of nodes with the classes around them (n, C)."""
     counts = torch.cat([around, torch.ones(len(around), 1, dtype=around.dtype)], dim=1)  # (n, C + 1)
     weight = counts.sum(0)
-    mean = (counts.float().T @ rows) / weight.clamp_min(torch.finfo(torch.float32).tiny).float()[:, None]
+    mean, present = (torch.zeros(counts.size(1), rows.size(1), dtype=torch.double) for _ in range(2))
+    for some, of in zip(rows.split(_BLOCK), counts.split(_BLOCK), strict=True):
+        mean += of.T @ some.double()
+        present += of.T @ (some != 0).double()
+    total = weight.clamp_min(torch.finfo(torch.float32).tiny)[:, None]
+    found = Profile(weight.float(), (mean / total).float(), (present / total).float())
     if kind.discrete:
-        return Profile(weight.float(), mean)
+        return found
+    sample = spread(len(rows), _MOST_ROWS)
+    rows, counts = rows[sample], counts[sample]
     columns = [rows] if rows.size(1) > MOST_COLUMNS else [rows, *(rows[:, [column]] for column in range(rows.size(1)))]
     bounds = torch.stack([_bounds(values) for values in columns])
     share = torch.stack(
         [_shares(values, counts, limits) for values, limits in zip(columns, bounds, strict=True)], dim=1
     )
-    return Profile(weight.float(), mean, bounds, share)
+    return replace(found, bounds=bounds, share=share)
 
 
 def _bounds(values: Tensor) -> Tensor:
     """(bins + 1,) equal steps that hold nearly all values."""
-    flat = values.reshape(-1).double()
-    some = flat[:: max(1, len(flat) // _MOST_VALUES)].sort().values
+    flat = values.reshape(-1)
+    some = flat[:: max(1, len(flat) // _MOST_VALUES)].double().sort().values
     low, high = (float(some[round(quantile * (len(some) - 1))]) for quantile in _QUANTILES)
     if high <= low:  # one value, or nearly
         low, high = float(some[0]), float(some[-1])
@@ -150,31 +165,33 @@ def _bounds(values: Tensor) -> Tensor:
 
 def _shares(values: Tensor, counts: Tensor, bounds: Tensor) -> Tensor:
     """(C + 1, bins) share of the values (n, d) in each bin, where node i counts ``counts[i]`` for each class."""
-    number = torch.bucketize(values.contiguous(), bounds, right=True) - 1  # (n, d)
-    number[values == bounds[-1]] = BINS - 1
-    inside = (number >= 0) & (number < BINS)
-    # How many columns of each node are in each bin.  (n, bins)
-    hits = torch.zeros(len(values), BINS).scatter_add_(1, number.clamp(0, BINS - 1), inside.float())
+    found = torch.zeros(BINS, counts.size(1), dtype=torch.double)
+    for some, of in zip(values.split(_BLOCK), counts.split(_BLOCK), strict=True):
+        number = torch.bucketize(some.contiguous(), bounds, right=True) - 1  # (b, d)
+        number[some == bounds[-1]] = BINS - 1
+        node, column = ((number >= 0) & (number < BINS)).nonzero(as_tuple=True)
+        found.index_add_(0, number[node, column], of[node])
     total = counts.sum(0).clamp_min(torch.finfo(torch.float32).tiny) * values.size(1)
-    return ((counts.T @ hits.double()) / total[:, None]).float()
+    return (found / total).T.float()
 
 
 def _below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
-def _profile(tensors: Mapping[str, Tensor], schema: Schema, name: str) -> Profile | None:
+def _profile(tensors: Mapping[str, Tensor], schema: Schema, place: int) -> Profile | None:
+    """The profile of the node type at ``place``; None where it has none."""
     if not tensors:
         return None
-    profile = Profile(tensors["weight"], tensors["mean"], tensors.get("bounds"), tensors.get("share"))
-    classes, columns = schema.num_classes + 1, schema.spec(name).width
-    fits = profile.weight.shape == (classes,) and profile.mean.shape == (classes, columns)
-    if (profile.bounds is None) != (profile.share is None):
-        fits = False
+    profile = Profile(**tensors)
+    classes, columns = schema.num_classes + 1, schema.features[place].width
+    table = (classes, columns)
+    fits = profile.weight.shape == (classes,) and profile.mean.shape == table and profile.present.shape == table
+    fits &= (profile.bounds is None) == (profile.share is None)
     if profile.bounds is not None and profile.share is not None:
         rows = profile.bounds.shape[0] if profile.bounds.dim() == 2 else 0
         fits &= rows in (1, columns + 1) and profile.bounds.shape == (rows, BINS + 1)
         fits &= profile.share.shape == (classes, rows, BINS)
     if not fits:
-        raise RunFolderError(f"the profile of '{name}' has another shape")
+        raise RunFolderError(f"the profile of '{schema.node_types[place]}' has another shape")
     return profile

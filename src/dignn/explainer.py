@@ -108,9 +108,15 @@ class Explainer(ABC):
             "data": data_fingerprint(data),
             "model": model_fingerprint(model, answers),
         }
-        note = {"versions": _versions(), "facts": facts(model, self.real, self.schema)}
-        self.run.identify(self.about, note)
-        self._note = note
+        self._note = {"versions": _versions(), "facts": facts(model, self.real, self.schema)}
+        self.run.identify(self.about, self._note)
+        # What the report needs to write the call down; a schema and a function can only be named.
+        self._call = {
+            "target": target,
+            "return_type": return_type,
+            "schema": schema is not None,
+            "forward": forward is not None,
+        }
         self._candidates: GraphBatch | None = None
         self._findings: dict[str, Any] = {}
 
@@ -202,6 +208,7 @@ class Explainer(ABC):
         found = {
             "validity": validity.counts(),
             "sampling": self.real.report,
+            "call": {**self._call, "top_k": top_k},
             "agreement": agreement(self.train_scores, self.real.train),
             "generation": self._findings,
             "metrics": metrics,

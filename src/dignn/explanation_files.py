@@ -9,7 +9,7 @@ from typing import Any
 from dignn.backdrop import Backdrop
 from dignn.batch import GraphBatch
 from dignn.errors import RunFolderError
-from dignn.evidence import Evidence
+from dignn.evidence import Evidence, NearestExample
 from dignn.explanation import Explanation, Explanations, Standing
 from dignn.runtime.files import read_json, write_json
 from dignn.runtime.run import CONFIG, TIMINGS, read_timings
@@ -19,27 +19,35 @@ EXPLANATIONS, GRAPHS = "explanations.json", "explanations.safetensors"
 # What a report shows beside explanations; folders of earlier versions lack both.
 NEAREST, BACKDROP = "nearest.safetensors", "backdrop.safetensors"
 METRICS, GENERATION = "metrics.json", "generation.json"
-COUNTS = ("validity", "sampling", "agreement")  # parts of ``about`` that no other file of a run folder holds
+TOLD = ("call", "validity", "sampling", "agreement")  # parts of ``about`` that no other file of a run folder holds
 
 
 def save(explanations: Explanations, folder: Path) -> None:
     """Writes the graphs, the nearest real ones, the backdrop, and what people and programs read, last."""
     ranked = [explanation for several in explanations.values() for explanation in several]
-    if ranked:
-        GraphBatch.cat([explanation.graph for explanation in ranked]).save(folder / GRAPHS)
     examples = [explanation.example for explanation in ranked if explanation.example is not None]
-    if examples and len(examples) == len(ranked):
-        GraphBatch.cat(examples).save(folder / NEAREST)
+    (folder / EXPLANATIONS).unlink(missing_ok=True)  # it tells of the other files, so it is there only with them
+    _write_graphs(folder / GRAPHS, [explanation.graph for explanation in ranked])
+    _write_graphs(folder / NEAREST, examples if len(examples) == len(ranked) else [])
     if explanations.backdrop is not None:
         explanations.backdrop.save(folder / BACKDROP)
+    else:
+        (folder / BACKDROP).unlink(missing_ok=True)
     write_json(
         folder / EXPLANATIONS,
         {
             "format": FORMAT,
-            **{name: explanations.about[name] for name in COUNTS if name in explanations.about},
+            **{name: explanations.about[name] for name in TOLD if name in explanations.about},
             "classes": {name: [item.summary() for item in several] for name, several in explanations.items()},
         },
     )
+
+
+def _write_graphs(path: Path, graphs: list[GraphBatch]) -> None:
+    if graphs:
+        GraphBatch.cat(graphs).save(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def load(folder: Path) -> Explanations:
@@ -60,18 +68,17 @@ def load(folder: Path) -> Explanations:
         items = [(name, item) for name, several in content["classes"].items() for item in several]
         graphs = _graphs(folder / GRAPHS, len(items))
         examples = _graphs(folder / NEAREST, len(items)) if (folder / NEAREST).exists() else None
-        order = {name: index for index, name in enumerate(content["classes"])}
         found = [
-            _explanation(order[name], name, item, graphs[number], None if examples is None else examples[number])
+            _explanation(name, item, graphs[number], None if examples is None else examples[number])
             for number, (name, item) in enumerate(items)
         ]
-        about = _about(folder) | {name: content[name] for name in COUNTS if name in content}
+        about = _about(folder) | {name: content[name] for name in TOLD if name in content}
     except RunFolderError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise RunFolderError(f"{path} is damaged ({_told(error)}); delete the file and run again") from error
     return Explanations(
-        {name: [item for item in found if item.class_name == name] for name in order},
+        {name: [item for item in found if item.class_name == name] for name in content["classes"]},
         about,
         Backdrop.load(folder / BACKDROP) if (folder / BACKDROP).exists() else None,
     )
@@ -88,28 +95,42 @@ def _graphs(path: Path, number: int) -> list[GraphBatch]:
     return [graphs[position] for position in range(number)]
 
 
-def _explanation(
-    index: int, name: str, item: dict[str, Any], graph: GraphBatch, example: GraphBatch | None
-) -> Explanation:
-    probability = tuple(float(value) for value in item["probability"].values())
-    node = item["target_node"]
-    if len(probability) != graph.schema.num_classes or not all(map(math.isfinite, probability)):
-        raise ValueError("an explanation has not one probability for each class")
-    if node is not None and not (type(node) is int and 0 <= node < int(graph.sizes[0])):
-        raise ValueError(f"{node!r} is no node of an explanation")
+def _explanation(name: str, item: dict[str, Any], graph: GraphBatch, example: GraphBatch | None) -> Explanation:
+    classes = graph.schema.classes
+    probability = tuple(float(item["probability"][each]) for each in classes)
+    if not all(map(math.isfinite, probability)):
+        raise ValueError("a probability is no number")
+    evidence = None if item["evidence"] is None else Evidence.from_json(item["evidence"])
+    if evidence is not None:
+        _check_nearest(evidence.nearest, example, len(classes))
+    _check_node(item["target_node"], graph)
     return Explanation(
-        class_index=index,
+        class_index=classes.index(name),
         class_name=name,
         rank=int(item["rank"]),
         probability=probability,
         log_odds=float(item["log_odds"]),
         graph=graph,
-        node=node,
+        node=item["target_node"],
         candidate=int(item["candidate"]),
         standing=None if item["standing"] is None else _standing(**item["standing"]),
-        evidence=None if item["evidence"] is None else Evidence.from_json(item["evidence"]),
+        evidence=evidence,
         example=example,
     )
+
+
+def _check_nearest(nearest: NearestExample, example: GraphBatch | None, classes: int) -> None:
+    """Raises where it tells of what does not exist."""
+    _check_node(nearest.node, example)
+    for label in (nearest.label, nearest.predicted):
+        if label is not None and not (type(label) is int and 0 <= label < classes):
+            raise ValueError(f"the nearest example is of class {label!r}, which does not exist")
+
+
+def _check_node(node: Any, graph: GraphBatch | None) -> None:
+    """Raises where ``node`` is no place in the graph, if that is there, nor None."""
+    if node is not None and not (type(node) is int and node >= 0 and (graph is None or node < int(graph.sizes[0]))):
+        raise ValueError(f"{node!r} is no node of its graph")
 
 
 def _standing(inside: Any, score_rank: Any, distance_rank: Any) -> Standing:

@@ -7,11 +7,16 @@ from dignn.schema import FeatureKind, Relation
 
 
 def edges(graph: GraphBatch) -> list[tuple[int, int, Relation]]:
-    """(source, target, relation) of every edge of a batch of one graph, an undirected one once."""
+    """(source, target, relation) of every edge of a batch of one graph, an undirected one once.
+
+    An edge between two types goes as its relation is named (author writes paper); an undirected one inside a type from
+    the smaller number to the larger.
+    """
     found = []
     for u, v in graph.edge[0].nonzero().tolist():
         relation = graph.schema.relations[int(graph.edge[0, u, v]) - 1]
-        if relation.directed or u < v:
+        forward = type_name(graph, u) == relation.source
+        if relation.directed or (u < v if relation.symmetric else forward):
             found.append((u, v, relation))
     return found
 

@@ -43,7 +43,6 @@ def portable_graph(explanation: Explanation) -> nx.Graph | nx.DiGraph:
         if node in of_node:
             graph.nodes[node]["importance"] = of_node[node]
     for u, v, relation in edges(batch):
-        u, v = (u, v) if relation.source == type_name(batch, u) else (v, u)
         graph.add_edge(u, v, relation=clean(relation.name), directed=relation.directed)
         if (u, v) in of_edge:
             graph.edges[u, v]["importance"] = of_edge[u, v]

@@ -8,8 +8,8 @@ import numpy as np
 from dignn.batch import GraphBatch
 from dignn.convert import to_networkx
 
-# Starting positions that are tried; the clearest drawing is kept.
-TRIES = 12
+# Starting positions that are tried; the clearest drawing is kept. Graphs with more nodes are drawn once.
+TRIES, LARGE = 12, 40
 # A drawing counts as at least this high for its width: the lower it is, the less it is stretched.
 _LEAST_SIDE = 0.6
 # A node nearer than this to an edge that is not its own seems to lie on it; in lengths of an edge.
@@ -54,6 +54,8 @@ def _clearest(distance: np.ndarray, ends: np.ndarray) -> np.ndarray:
     size = len(distance)
     angle = 2 * np.pi * np.arange(size) / size
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1) * distance.max() / 2
+    if size > LARGE:
+        return _stress_layouts(distance, circle[None])[0]
     rng = np.random.default_rng(0)
     best, least = circle, np.inf
     for starts in ([circle], [circle[rng.permutation(size)] for _ in range(TRIES - 1)]):
