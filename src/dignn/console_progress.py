@@ -16,8 +16,8 @@ from rich.text import Text
 from dignn.console import err
 from dignn.runtime.progress import Progress, Tick
 
-# Seconds between two lines about a stage where the output is a file.
-EVERY = 20.0
+# Where the output is a file: seconds between two lines about a stage, and between two looks at whether one is due.
+EVERY, LOOK = 20.0, 5.0
 # Below this share of the work a guess at the rest is worth nothing.
 TOO_EARLY = 0.02
 MINUTE, HOUR = 60, 3600
@@ -63,15 +63,15 @@ class ConsoleProgress(Progress):
     Args:
         console: where it is shown; a terminal gets bars, anything else lines without control characters.
         clock: seconds of a clock.
-        every: seconds between two lines about a stage.
+        look: seconds, whatever that clock says, between two looks at whether a line is due.
     """
 
     def __init__(
-        self, console: Console = err, *, clock: Callable[[], float] = time.monotonic, every: float = EVERY
+        self, console: Console = err, *, clock: Callable[[], float] = time.monotonic, look: float = LOOK
     ) -> None:
         self._lock = threading.Lock()
         self._clock = clock
-        self._shown: _Bars | _Lines = _Bars(console, clock) if console.is_terminal else _Lines(console, clock, every)
+        self._shown: _Bars | _Lines = _Bars(console, clock) if console.is_terminal else _Lines(console, clock, look)
         self._console = console
         self._running = 0
 
@@ -92,10 +92,6 @@ class ConsoleProgress(Progress):
                 if not self._running:
                     self._shown.stop()
         self._console.print(f"{title:<26} {self._clock() - begin:7.2f} s")
-
-    def show(self) -> None:
-        """Shows now how far the running stages are, of which something is due."""
-        self._shown.show()
 
 
 class _Bars:
@@ -128,9 +124,6 @@ class _Bars:
     def stop(self) -> None:
         self._bars.stop()
 
-    def show(self) -> None:
-        self._bars.refresh()
-
 
 class _Percent(ProgressColumn):
     """Nothing for a stage that does not say how far it is."""
@@ -150,8 +143,8 @@ class _Left(ProgressColumn):
 class _Lines:
     """A line about every stage that takes long, again and again; a stage that tells nothing says how long it took."""
 
-    def __init__(self, console: Console, clock: Callable[[], float], every: float) -> None:
-        self._console, self._clock, self._every = console, clock, every
+    def __init__(self, console: Console, clock: Callable[[], float], look: float) -> None:
+        self._console, self._clock, self._look = console, clock, look
         self._stages: dict[int, _Stage] = {}
         self._number = 0
         self._over = threading.Event()
@@ -161,8 +154,12 @@ class _Lines:
         threading.Thread(target=self._watch, args=(self._over,), daemon=True).start()
 
     def _watch(self, over: threading.Event) -> None:
-        while not over.wait(self._every / 4):
-            self.show()
+        while not over.wait(self._look):
+            now = self._clock()
+            for stage in list(self._stages.values()):
+                if now - stage.told >= EVERY:
+                    stage.told = now
+                    self._console.print(stage.line(now), soft_wrap=True)
 
     def begin(self, title: str) -> int:
         now = self._clock()
@@ -180,10 +177,3 @@ class _Lines:
 
     def stop(self) -> None:
         self._over.set()
-
-    def show(self) -> None:
-        now = self._clock()
-        for stage in list(self._stages.values()):
-            if now - stage.told >= self._every:
-                stage.told = now
-                self._console.print(stage.line(now), soft_wrap=True)
