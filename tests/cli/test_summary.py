@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from dignn.cli.summary import mmd_ratio, print_summary, value
+from dignn.cli.summary import mmd_ratio, print_summary
 from dignn.explanation import Explanations
+from dignn.report.lookup import number_at
 
 MMD = {"node_type": 0.02, "degree": 0.03, "clustering": 0.0, "spectral": None}
 FLOOR = {"node_type": 0.01, "degree": 0.01, "clustering": 0.0, "spectral": 0.01}
 
 
 def test_a_value_that_is_not_there_is_none() -> None:
-    metrics = {"sound": {"typed_gf": 0.5, "features": None, "planted": {"a": 1}}}
-    assert value(metrics, "sound.typed_gf") == 0.5
+    metrics = {
+        "sound": {"typed_gf": 0.5, "features": None, "planted": {"a": 1}, "yield": float("nan"), "coverage": True}
+    }
+    assert number_at(metrics, "sound.typed_gf") == 0.5
+    assert number_at(metrics, ("sound", "typed_gf")) == 0.5
+    assert number_at(metrics, "sound.yield") is None
+    assert number_at(metrics, "sound.coverage") is None
     for path in ("sound.contrast", "sound.features.c2st", "paper.pf", "sound.planted", "sound.typed_gf.more"):
-        assert value(metrics, path) is None
+        assert number_at(metrics, path) is None
 
 
 def test_the_ratio_leaves_out_what_has_no_floor_or_no_value() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from markupsafe import Markup
 
+from dignn.evidence import grammar
 from dignn.report.charts import Control, Curve, Density, DotRow, ShareRow, bars, curves, densities, dots, shares
 from dignn.report.charts.densities import ENOUGH
 from dignn.report.charts.parts import number, percent, ticks
@@ -30,7 +31,7 @@ def kinds(root: ElementTree.Element, kind: str) -> list[ElementTree.Element]:
 
 
 SHARES = [ShareRow(HOSTILE, 0.2, 0.1, True, True), ShareRow("b" * 300, NAN, 3.0, False, False)]
-DOTS = [DotRow(HOSTILE, 0.3, None, [Control(HOSTILE, None, "plus"), Control("c", 2.0, "cross")])]
+DOTS = DotRow(0.3, None, [Control(HOSTILE, None, "plus"), Control("c", 2.0, "cross")])
 CURVES = [Curve(HOSTILE, [(1, 2.0), (2, NAN), (3, INF), (4, 1.0)], True), Curve("b", [(4, 1.0)])]
 BARS = [(HOSTILE, 3.0, HOSTILE), ("none", NAN, "unknown"), ("zero", 0.0, "0")]
 ALL = {
@@ -39,7 +40,7 @@ ALL = {
     "a density of many": densities(NORMAL, [1.0] * 40, title=HOSTILE),
     "a density of nothing": densities(Density([2.0, 2.0], [0.0]), [], title=HOSTILE),
     "dots": dots(DOTS, title=HOSTILE),
-    "dots of one value": dots([DotRow("", 0.0, 0.0)], title=HOSTILE),
+    "dots of one value": dots(DotRow(0.0, 0.0), title=HOSTILE),
     "curves": curves(CURVES, title=HOSTILE),
     "no curves": curves([Curve("a", [])], title=HOSTILE),
     "bars": bars(BARS, title=HOSTILE),
@@ -117,18 +118,18 @@ def position(root: ElementTree.Element, kind: str) -> float:
 
 
 def test_marks_of_metrics_stand_in_the_order_of_their_values() -> None:
-    row = DotRow("Degrees", 0.2, 0.1, [Control("random trees", 0.9, "triangle")], "lower")
-    root = parsed(dots([row], title="Metrics"))
+    row = DotRow(0.2, 0.1, [Control("random trees", 0.9, "triangle")], "lower")
+    root = parsed(dots(row, title="Degrees"))
     assert position(root, "chart-floor") < position(root, "chart-made") < position(root, "chart-control")
     texts = [str(item.text) for item in root.iter("text")]
     assert texts.count("0.9") == 1  # the end of the scale
     assert any("better" in text and text.startswith("←") for text in texts)
     said = str(root.get("aria-label"))
-    assert "Degrees (lower is better): explanations 0.2, real graphs 0.1, random trees 0.9." in said
+    assert said == "Degrees (lower is better): explanations 0.2, real graphs 0.1, random trees 0.9."
 
 
 def test_a_value_beyond_the_scale_widens_it() -> None:
-    root = parsed(dots([DotRow("", -3.0, 7.0, low=0.0, high=1.0)], title="t"))
+    root = parsed(dots(DotRow(-3.0, 7.0, low=0.0, high=1.0), title="t"))
     texts = [item.text for item in root.iter("text")]
     assert "\N{MINUS SIGN}3" in texts
     assert "7" in texts
@@ -174,10 +175,11 @@ def test_numbers(value: float, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "shown"), [(0, "0"), (1, "100"), (0.5, "50"), (0.999999, "> 99.9"), (0.994, "99.4"), (0.0004, "0.04")]
+    ("share", "shown"), [(0, "0"), (1, "100"), (0.5, "50"), (0.999999, "over 99.99"), (0.994, "99.4"), (0.0004, "0.04")]
 )
 def test_percentages_are_never_rounded_to_all_or_nothing(share: float, shown: str) -> None:
-    assert percent(share) == f"{shown}\N{NO-BREAK SPACE}%"
+    assert percent(share).replace("\N{NO-BREAK SPACE}", " ") == f"{shown} %" == grammar.percent(share)
+    assert " " not in percent(share)
 
 
 @pytest.mark.parametrize("span", [(0.0, 1.0), (-3.7, 12.0), (0.0, 1e-7), (5.0, 5.0), (0.0, 1300.0)])

@@ -11,7 +11,7 @@ import pytest
 import torch
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from dignn.backdrop import Backdrop
+from dignn.backdrop import SHOWN, Backdrop
 from dignn.batch import GraphBatch
 from dignn.explanation import Explanations
 from dignn.report import trust, verdicts
@@ -188,7 +188,7 @@ def test_real_and_generated_graphs_are_shown_with_a_legend() -> None:
     schema = Schema(kinds, (Relation("author", "r", HOSTILE, "s"),), (feature, feature), ("a", "b"), target="author")
     one = batch_of(schema, [0, 1, 1], {(0, 1): 1, (0, 2): 1})
     page = rendered({}, Backdrop(GraphBatch.cat([one] * 30), GraphBatch.cat([one] * 3), {}))
-    assert page.count('class="thumbnail"') == trust.SHOWN + 3
+    assert page.count('class="thumbnail"') == SHOWN + 3
     assert "24 graphs that nothing was learned from, not chosen" in words(page)
     assert "3 graphs of all sizes, not chosen" in words(page)
     assert "<script" not in page

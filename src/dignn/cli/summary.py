@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dignn.console import accuracies, say, table
+from dignn.report.lookup import number_at
 
 if TYPE_CHECKING:
     from dignn.explanation import Explanation, Explanations
@@ -91,21 +92,13 @@ def _told(best: Explanation) -> dict[str, Any]:
 
 def figure(layer: Mapping[str, Any], floor: Mapping[str, Any], path: str) -> float | None:
     """One of :data:`FIGURES` of a layer."""
-    return mmd_ratio(layer, floor) if path == MMD_RATIO else value(layer, path)
-
-
-def value(metrics: Mapping[str, Any], path: str) -> float | None:
-    """The number at a path of names joined by dots; None where there is none."""
-    found: Any = metrics
-    for name in path.split("."):
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return float(found) if isinstance(found, (int, float)) else None
+    return mmd_ratio(layer, floor) if path == MMD_RATIO else number_at(layer, path)
 
 
 def mmd_ratio(metrics: Mapping[str, Any], floor: Mapping[str, Any]) -> float | None:
     """The mean over the sound layer's metrics of value / floor, of those whose floor is not 0."""
     names = ("node_type", "degree", "clustering", "spectral")
-    pairs = [(value(metrics, f"sound.mmd.{name}"), value(floor, f"sound.mmd.{name}")) for name in names]
+    pairs = [(number_at(metrics, f"sound.mmd.{name}"), number_at(floor, f"sound.mmd.{name}")) for name in names]
     ratios = [one / other for one, other in pairs if one is not None and other is not None and other > LEAST_FLOOR]
     return sum(ratios) / len(ratios) if ratios else None
 

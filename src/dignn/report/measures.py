@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dignn.report import verdicts
 from dignn.report.charts.dots import Better
+from dignn.report.lookup import number_at
 from dignn.report.verdicts import Judge
 
 # Controls in words, and the marks that charts draw for them. The last two change features only.
@@ -238,23 +238,11 @@ PAPER = {
 }
 
 
-def figure(layer: Any, path: str | tuple[str, ...]) -> float | None:
-    """The number at a path of a layer of ``metrics.json``; None where there is none, or what is there is no number."""
-    found = layer
-    for name in path.split(".") if isinstance(path, str) else path:
-        if not isinstance(found, Mapping):
-            return None
-        found = found.get(name)
-    if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
-        return None
-    return float(found)
-
-
 def controls_of(metrics: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The controls that a run has; without features those that change features are the candidates themselves."""
     found = metrics.get("control")
     there = found if isinstance(found, Mapping) else {}
-    plain = figure(metrics, "sound.features.column_error") is None
+    plain = number_at(metrics, "sound.features.column_error") is None
     return {
         name: there[name]
         for name in CONTROLS

@@ -8,11 +8,13 @@ from typing import Any
 
 from markupsafe import Markup
 
+from dignn.backdrop import SHOWN
 from dignn.batch import GraphBatch
 from dignn.explanation import Explanations
 from dignn.report.charts import Control, DotRow, dots
 from dignn.report.charts.dots import mark
 from dignn.report.graphview import legend
+from dignn.report.lookup import number_at
 from dignn.report.measures import (
     CONTROLS,
     FAITHFUL,
@@ -22,7 +24,6 @@ from dignn.report.measures import (
     TRUTH,
     Measure,
     controls_of,
-    figure,
 )
 from dignn.report.summed import summed_up
 from dignn.report.svg import small_svg
@@ -31,8 +32,6 @@ from dignn.report.verdicts import Judged, contrasted, distance
 
 # Classes whose contrast is drawn; a table has all of them.
 MOST_CLASSES = 12
-# Graphs shown of each kind.
-SHOWN = 24
 _MADE = {"realism": "generated graphs", "faithfulness": "explanations"}
 _FLOOR = {"realism": "other real graphs (as good as it gets)", "faithfulness": "real graphs of the class, at random"}
 
@@ -92,22 +91,22 @@ class _Reader:
         return [row for row in found if row is not None]
 
     def _row(self, measure: Measure, part: str) -> dict[str, Any] | None:
-        value, floor = figure(self.metrics, measure.path), figure(self.floor, measure.path)
-        controls = {name: figure(layer, measure.path) for name, layer in self.controls.items()}
+        value, floor = number_at(self.metrics, measure.path), number_at(self.floor, measure.path)
+        controls = {name: number_at(layer, measure.path) for name, layer in self.controls.items()}
         known = {name: score for name, score in controls.items() if score is not None}
         if value is None:
             return None
         if measure.judge is distance and not any([value, floor, *known.values()]):
             return None  # all graphs are alike in this: one node type, or no triangles anywhere
         marks = [Control(CONTROLS[name][0], score, CONTROLS[name][1]) for name, score in known.items()]
-        drawn = DotRow("", value, floor, marks, measure.better, measure.low, measure.high, _MADE[part])
+        drawn = DotRow(value, floor, marks, measure.better, measure.low, measure.high, _MADE[part])
         return {
             "path": measure.path,
             "name": measure.name,
             "what": measure.what,
             "value": value,
             "floor": floor,
-            "chart": dots([drawn], title=measure.name),
+            "chart": dots(drawn, title=measure.name),
             "verdict": measure.judge(value, floor, known),
         }
 
@@ -122,7 +121,7 @@ class _Reader:
         """The same numbers as text."""
         names = {measure.name: measure.path for measure in measures} | dict(more)
         layers = [self.metrics, self.floor, *self.controls.values()]
-        rows = [(name, [figure(layer, path) for layer in layers]) for name, path in names.items()]
+        rows = [(name, [number_at(layer, path) for layer in layers]) for name, path in names.items()]
         return {
             "head": [made, "real graphs", *(CONTROLS[name][0] for name in self.controls)],
             "rows": [(name, [cell(value) for value in values]) for name, values in rows if values[0] is not None],

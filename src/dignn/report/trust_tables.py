@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dignn.report.charts.parts import percent
-from dignn.report.measures import figure
+from dignn.report.lookup import number_at
 
 ABSENT = "\N{EN DASH}"
 _FEATURES = {
@@ -38,7 +38,9 @@ def features_by_type(metrics: Mapping[str, Any]) -> dict[str, Any] | None:
     layers = (metrics, metrics.get("floor"))
     rows = []
     for name in names:
-        values = [figure(layer, ("sound", "features", "by_type", name, kind)) for kind in _FEATURES for layer in layers]
+        values = [
+            number_at(layer, ("sound", "features", "by_type", name, kind)) for kind in _FEATURES for layer in layers
+        ]
         rows.append((str(name), [cell(value) for value in values]))
     return {"head": [word for title in _FEATURES.values() for word in (title, "real")], "rows": rows}
 
@@ -48,7 +50,7 @@ def rules(metrics: Mapping[str, Any]) -> dict[str, Any] | None:
     found = _mapping(metrics, "selection")
     if not found:
         return None
-    rows = [(str(name), [cell(figure(found, (name, kind))) for kind in _RULES]) for name in found]
+    rows = [(str(name), [cell(number_at(found, (name, kind))) for kind in _RULES]) for name in found]
     return {"head": list(_RULES.values()), "rows": rows}
 
 
@@ -60,7 +62,7 @@ def chemistry(metrics: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     rows = []
     for name in found:
-        pairs = [[figure(found, (name, kind, which)) for which in ("explanations", "real")] for kind in kinds]
+        pairs = [[number_at(found, (name, kind, which)) for which in ("explanations", "real")] for kind in kinds]
         rows.append((str(name), [ABSENT if value is None else percent(value) for pair in pairs for value in pair]))
     return {"head": [word for kind in kinds for word in (str(kind), "real")], "rows": rows}
 

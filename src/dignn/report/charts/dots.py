@@ -29,7 +29,6 @@ class DotRow:
     """A metric.
 
     Args:
-        name: written above; nothing for none.
         value: of the generated graphs or explanations.
         floor: of real graphs.
         controls: of what is no good.
@@ -38,7 +37,6 @@ class DotRow:
         made: what the value is of, for those who cannot see.
     """
 
-    name: str
     value: float
     floor: float | None = None
     controls: Sequence[Control] = ()
@@ -51,14 +49,9 @@ class DotRow:
 SHAPES = ("cross", "plus", "triangle", "square")
 
 
-def dots(rows: Sequence[DotRow], *, title: str) -> Markup:
-    """One scale per metric: a dot for ours, a diamond for real graphs, small grey marks for controls."""
-    parts: list[str] = []
-    top = 0.0
-    for row in rows:
-        parts += _row(row, top)
-        top += _height(row)
-    return chart(parts, top, f"{title}. " + " ".join(_words(row) for row in rows))
+def dots(row: DotRow, *, title: str) -> Markup:
+    """A metric on its scale: a dot for ours, a diamond for real graphs, small grey marks for controls."""
+    return chart(_row(row), 46, _words(row, title))
 
 
 def mark(kind: str, x: float, y: float) -> str:
@@ -76,19 +69,14 @@ def mark(kind: str, x: float, y: float) -> str:
     return f'<path d="{drawn}" class="chart-control"/>'
 
 
-def _height(row: DotRow) -> float:
-    return 62.0 if row.name else 46.0
-
-
-def _row(row: DotRow, top: float) -> list[str]:
+def _row(row: DotRow) -> list[str]:
     low, high = _scale(row)
-    y = top + (40.0 if row.name else 24.0)
+    y = 24.0
 
     def across(value: float) -> float:
         return _LEFT + (value - low) / (high - low) * (WIDTH - 2 * _LEFT)
 
-    parts = [text(2, top + 12, row.name, kind="chart-strong", most=WIDTH - 4)] if row.name else []
-    parts.append(line(_LEFT, y, WIDTH - _LEFT, y))
+    parts = [line(_LEFT, y, WIDTH - _LEFT, y)]
     parts += [line(x, y - 4, x, y + 4) for x in (_LEFT, WIDTH - _LEFT)]
     parts += [mark(item.shape, across(item.value), y) for item in row.controls if item.value is not None]
     if row.floor is not None:
@@ -114,10 +102,10 @@ def _scale(row: DotRow) -> tuple[float, float]:
     return (low, high) if high > low else (low, low + 1.0)
 
 
-def _words(row: DotRow) -> str:
+def _words(row: DotRow, title: str) -> str:
     said = [f"{row.made} {number(row.value)}"]
     if row.floor is not None:
         said.append(f"real graphs {number(row.floor)}")
     said += [f"{item.name} {number(item.value)}" for item in row.controls if item.value is not None]
     side = {"lower": " (lower is better)", "higher": " (higher is better)"}.get(row.better, "")
-    return f"{row.name}{side}: ".lstrip(": ") + ", ".join(said) + "."
+    return f"{title}{side}: {', '.join(said)}."

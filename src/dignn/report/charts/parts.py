@@ -7,17 +7,18 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup, escape
 
+from dignn.evidence import grammar
+
 WIDTH = 360
 _MINUS = "\N{MINUS SIGN}"
-_PERCENT = "\N{NO-BREAK SPACE}%"
 # Mean width of a character of the charts' text (12 units high), which may be bold.
 _CHARACTER = 6.8
 
 
-def chart(parts: Iterable[str], height: float, label: str, *, width: float = WIDTH) -> Markup:
+def chart(parts: Iterable[str], height: float, label: str) -> Markup:
     """The SVG element around ``parts``, which are markup already; ``label`` is what it says to those who cannot see."""
     frame = Markup('<svg class="chart" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{label}">')
-    head = frame.format(w=f"{width:g}", h=f"{height:g}", label=label)
+    head = frame.format(w=WIDTH, h=f"{height:g}", label=label)
     return head + Markup("").join(Markup(part) for part in parts) + Markup("</svg>")
 
 
@@ -72,15 +73,8 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as percent, never rounded to all or nothing where it is neither."""
-    if not math.isfinite(share):
-        return "not a number"
-    value = 100 * share
-    if 0 < abs(value) < 1:
-        return f"{number(float(f'{value:.1g}'))}{_PERCENT}"
-    if 99 < value < 100:
-        return f"> 99.9{_PERCENT}" if value >= 99.95 else f"{value:.1f}{_PERCENT}"
-    return f"{value:.0f}{_PERCENT}".replace("-", _MINUS)
+    """A share as percent, as the rest of the page writes it, on one line."""
+    return grammar.percent(share).replace(" ", "\N{NO-BREAK SPACE}") if math.isfinite(share) else "not a number"
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
