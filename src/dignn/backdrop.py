@@ -29,8 +29,8 @@ BINS = 48
 MOST_COLUMNS = 128
 # Densities reach from this share of the values to that one: a few far values would leave no room for the others.
 _QUANTILES = (0.002, 0.998)
-# Values from which quantiles are taken, and nodes from which densities are, at most.
-_MOST_VALUES, _MOST_ROWS = 1_000_000, 50_000
+# Values, and nodes, from which a density is taken: more would hardly change it.
+_MOST_VALUES, _MOST_ROWS, _LEAST_ROWS = 1_000_000, 50_000, 2_000
 # Rows that are looked at together: bounds memory.
 _BLOCK = 2048
 
@@ -141,20 +141,23 @@ def _distribution(rows: Tensor, around: Tensor, kind: FeatureKind) -> Profile:
     found = Profile(weight.float(), (mean / total).float(), (present / total).float())
     if kind.discrete:
         return found
-    sample = spread(len(rows), _MOST_ROWS)
-    rows, counts = rows[sample], counts[sample]
-    columns = [rows] if rows.size(1) > MOST_COLUMNS else [rows, *(rows[:, [column]] for column in range(rows.size(1)))]
-    bounds = torch.stack([_bounds(values) for values in columns])
+    width = rows.size(1)
+    # All columns together: fewer nodes give as many values.
+    pieces = [(rows, spread(len(rows), max(_LEAST_ROWS, _MOST_VALUES // width)))]
+    if width <= MOST_COLUMNS:
+        some = spread(len(rows), _MOST_ROWS)
+        pieces += [(rows[:, [column]], some) for column in range(width)]
+    bounds = torch.stack([_bounds(values[some]) for values, some in pieces])
     share = torch.stack(
-        [_shares(values, counts, limits) for values, limits in zip(columns, bounds, strict=True)], dim=1
+        [_shares(values[some], counts[some], limits) for (values, some), limits in zip(pieces, bounds, strict=True)],
+        dim=1,
     )
     return replace(found, bounds=bounds, share=share)
 
 
 def _bounds(values: Tensor) -> Tensor:
     """(bins + 1,) equal steps that hold nearly all values."""
-    flat = values.reshape(-1)
-    some = flat[:: max(1, len(flat) // _MOST_VALUES)].double().sort().values
+    some = values.reshape(-1).double().sort().values
     low, high = (float(some[round(quantile * (len(some) - 1))]) for quantile in _QUANTILES)
     if high <= low:  # one value, or nearly
         low, high = float(some[0]), float(some[-1])
