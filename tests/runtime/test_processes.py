@@ -234,15 +234,36 @@ def test_the_command_line_ends_in_order_when_it_is_told_to(
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def between(number: int) -> tuple[float, float]:
-    """When it began and ended."""
-    begin = time.monotonic()
-    time.sleep(0.2)
-    return begin, time.monotonic()
+def crowd(folder: str, number: int) -> tuple[int, int]:
+    """Is at work for a moment, as its file says; returns its process and how many were at work at most."""
+    mine, seen = Path(folder) / str(number), 0
+    mine.touch()
+    until = time.monotonic() + 0.2
+    while time.monotonic() < until:
+        seen = max(seen, len(list(mine.parent.iterdir())))
+        time.sleep(0.01)
+    mine.unlink()
+    return os.getpid(), seen
+
+
+def meet(folder: str, number: int) -> tuple[int, bool]:
+    """Waits as long as it takes until two have begun; the first of two in turn would wait in vain."""
+    (Path(folder) / str(number)).touch()
+    return os.getpid(), wait_until(lambda: len(list(Path(folder).iterdir())) == 2, 20)
 
 
 @pytest.mark.parametrize(("cores", "most"), [(2, 1), (3, 2)])
-def test_work_apart_leaves_a_core_to_what_it_is_beside(monkeypatch: pytest.MonkeyPatch, cores: int, most: int) -> None:
+def test_work_apart_leaves_a_core_to_what_it_is_beside(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cores: int, most: int
+) -> None:
     monkeypatch.setattr("dignn.runtime.threads.cores", lambda: cores)
-    spans = map_processes(between, [(number,) for number in range(4)], apart=True)
-    assert max(sum(begin <= moment < end for begin, end in spans) for moment, _ in spans) <= most
+    found = map_processes(crowd, [(str(tmp_path), number) for number in range(4)], apart=True)
+    assert os.getpid() not in {process for process, _ in found}
+    assert max(seen for _, seen in found) <= most
+
+
+def test_work_apart_uses_the_cores_that_are_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("dignn.runtime.threads.cores", lambda: 3)
+    found = map_processes(meet, [(str(tmp_path), number) for number in range(2)], apart=True)
+    assert len({os.getpid(), *(process for process, _ in found)}) == 3
+    assert all(met for _, met in found)
