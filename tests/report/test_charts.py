@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,11 +13,12 @@ from markupsafe import Markup
 
 from dignn.evidence import grammar
 from dignn.report.charts import Control, Curve, Density, DotRow, ShareRow, bars, curves, densities, dots, shares
-from dignn.report.charts.densities import ENOUGH
+from dignn.report.charts.densities import ENOUGH, density_of
 from dignn.report.charts.parts import number, percent, ticks
 
 HOSTILE = "\"><script>alert('1')</script>&{{ 7 * 7 }}"
-NORMAL = Density(np.linspace(-3, 3, 25).tolist(), np.exp(-(np.linspace(-2.9, 2.9, 24) ** 2) / 2).tolist())
+BELL = np.exp(-(np.linspace(-2.9, 2.9, 24) ** 2) / 2)
+NORMAL = Density(np.linspace(-3, 3, 25).tolist(), (BELL / BELL.sum()).tolist(), 0.0)
 NAN, INF = math.nan, math.inf
 
 
@@ -36,9 +38,9 @@ CURVES = [Curve(HOSTILE, [(1, 2.0), (2, NAN), (3, INF), (4, 1.0)], True), Curve(
 BARS = [(HOSTILE, 3.0, HOSTILE), ("none", NAN, "unknown"), ("zero", 0.0, "0")]
 ALL = {
     "shares": shares(SHARES, title=HOSTILE),
-    "densities": densities(NORMAL, [0.1, NAN, 8.0], title=HOSTILE, xlabel=HOSTILE, made_name=HOSTILE),
+    "densities": densities(NORMAL, [0.1, NAN, 8.0], title=HOSTILE, xlabel=HOSTILE),
     "a density of many": densities(NORMAL, [1.0] * 40, title=HOSTILE),
-    "a density of nothing": densities(Density([2.0, 2.0], [0.0]), [], title=HOSTILE),
+    "a density of nothing": densities(Density([2.0, 2.0], [0.0], 0.0), [], title=HOSTILE),
     "dots": dots(DOTS, title=HOSTILE),
     "dots of one value": dots(DotRow(0.0, 0.0), title=HOSTILE),
     "curves": curves(CURVES, title=HOSTILE),
@@ -77,9 +79,19 @@ def test_shares_are_bars_ticks_and_marks() -> None:
     assert "b: 20\xa0% of the real class, 40\xa0% of all, not in the explanation" in said
 
 
-def test_counts_are_no_percentages() -> None:
-    said = str(parsed(shares([ShareRow("a", 2.5, 1.0, True, False)], title="Counts")).get("aria-label"))
-    assert "2.5 of the real class" in said
+def test_shares_of_all_classes_are_not_said_to_be_of_the_class() -> None:
+    root = parsed(shares([ShareRow("a", 0.4, 0.4, True, False)], title="Words", of_class=False))
+    assert not kinds(root, "chart-tick")
+    assert "real class" not in [item.text for item in root.iter("text")]
+    assert "a: 40\xa0% of all real ones, in the explanation" in str(root.get("aria-label"))
+
+
+@pytest.mark.parametrize("share", [0.99999, 1.0])
+def test_a_long_percentage_does_not_lie_on_its_bar(share: float) -> None:
+    root = parsed(shares([ShareRow("a", share, 0.1, True, False)], title="Words"))
+    (words,) = (str(item.text) for item in kinds(root, "chart-number"))
+    bar = kinds(root, "chart-real")[0]
+    assert float(bar.get("x", 0)) + float(bar.get("width", 0)) <= 358 - 6 * len(words)
 
 
 def test_a_density_has_area_one_and_the_histograms_mean() -> None:
@@ -87,8 +99,10 @@ def test_a_density_has_area_one_and_the_histograms_mean() -> None:
     height = NORMAL.at(grid, 0.01)
     step = grid[1] - grid[0]
     assert height.sum() * step == pytest.approx(1, abs=1e-3)
-    assert (height * grid).sum() * step == pytest.approx(NORMAL.mean(), abs=1e-3)
-    uneven = Density([0.0, 1.0, 2.0, 3.0, 12.0], [0.15, 0.15, 0.1, 0.6])  # most values, in a bin nine times as wide
+    assert (height * grid).sum() * step == pytest.approx(0, abs=1e-3)
+    uneven = Density(
+        [0.0, 1.0, 2.0, 3.0, 12.0], [0.15, 0.15, 0.1, 0.6], 5.0
+    )  # most values, in a bin nine times as wide
     near, far = uneven.at(np.array([1.0, 7.5]), 0.001)
     assert near == pytest.approx(0.15, rel=0.1)
     assert far == pytest.approx(0.6 / 9, rel=0.01)
@@ -102,6 +116,42 @@ def test_few_values_are_shown_one_by_one_and_many_as_a_density() -> None:
     assert sum(item.tag == "path" for item in kinds(many, "chart-made")) == 1
     assert not any(item.tag == "path" for item in kinds(few, "chart-made"))
     assert f"{2 * ENOUGH} values, mean 0.75, from 0.5 to 1" in str(many.get("aria-label"))
+
+
+def drawn_means(root: ElementTree.Element) -> int:
+    return len([item for item in kinds(root, "chart-real") if "chart-mean" in item.get("class", "")])
+
+
+def test_the_mean_is_that_of_all_values_and_is_told_where_it_cannot_be_drawn() -> None:
+    tail = replace(NORMAL, share=[0.6 * share for share in NORMAL.share], mean=1.5)
+    root = parsed(densities(tail, [0.5], title="t"))
+    assert "Real class: mean 1.5, 60\xa0% from" in str(root.get("aria-label"))
+    assert drawn_means(root) == 1
+    assert any(item.text == "real class: 60\xa0% of values in view" for item in root.iter("text"))
+    far = parsed(densities(replace(NORMAL, mean=4000.0), [0.5], title="t"))
+    assert drawn_means(far) == 0
+    assert any(item.text == "real class: mean 4,000, not in view" for item in far.iter("text"))
+    assert parsed(densities(NORMAL, [0.5], title="t")).get("height") != far.get("height")  # nothing to tell
+
+
+def test_where_no_real_value_is_in_view_none_is_drawn() -> None:
+    root = parsed(densities(Density([0.0, 1.0, 2.0], [0.0, 0.0], 441_364.0, "all classes"), [0.5, 1.0], title="t"))
+    assert not [item for item in kinds(root, "chart-real") if item.tag == "path"]
+    texts = [item.text for item in root.iter("text")]
+    assert "all classes: no value in view; mean 441,364, not in view" in texts
+    assert "real class" not in texts
+    assert "All classes: mean 441,364, none from 0 to 2." in str(root.get("aria-label"))
+
+
+def test_the_kernel_is_narrow_but_for_values_that_are_nearly_all_equal() -> None:
+    grid = np.linspace(-10, 10, 161)
+    step = grid[1] - grid[0]
+    even = density_of(np.linspace(-4, 4, 1000), grid, 0.01)
+    assert even.sum() * step == pytest.approx(1, abs=0.01)
+    assert even[80] == pytest.approx(1 / 8, rel=0.05)
+    spike = density_of(np.array([0.0] * 90 + [5.0] * 10), grid, 0.01)  # no quartile differs, and yet it is smooth
+    assert spike[80] < 1
+    assert spike.sum() * step == pytest.approx(1, abs=0.01)
 
 
 def test_values_far_from_real_ones_stay_in_the_picture() -> None:

@@ -8,14 +8,17 @@ from dataclasses import replace
 from io import BytesIO
 
 import pytest
+import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.figure import Figure
 
 import hand_made
+from dignn.backdrop import Profile
 from dignn.errors import DignnError
 from dignn.explanation import Explanation, Explanations
 from dignn.report.figure import explanation_figure, explanations_figure, size_and_score
+from dignn.schema import FeatureKind, FeatureSpec
 
 
 def rendered(figure: Figure) -> bytes:
@@ -90,6 +93,49 @@ def test_the_study_has_a_column_per_class_with_graph_features_and_densities() ->
     assert [round(segment[1][0]) for segment in up] == [0, 2]  # the words that the author has
     assert [tuple(segment[1]) for segment in down] == [(0, -1), (1, -1), (2, -1)]  # equal shares of real authors
     assert len(density.collections) == 2  # the real class, and four values one by one
+
+
+def test_categories_are_told_and_not_drawn_as_heights() -> None:
+    made = hand_made.explanation()
+    spec = FeatureSpec(FeatureKind.CATEGORICAL, 6, levels=(9,) * 6, names=("a", "$b$", "c", "d", "e", "f"))
+    schema = replace(made.graph.schema, features=(spec, *made.graph.schema.features[1:]))
+    tables = {**made.graph.tables, "author": torch.tensor([[7.0, 0, 3, 1, 1, 1]])}
+    made = replace(made, graph=replace(made.graph, schema=schema, tables=tables))
+    rows = torch.full((3, 6), 4.5)
+    backdrop = replace(hand_made.backdrop(), profiles={"author": Profile(torch.ones(3), rows, rows)})
+    figure = explanations_figure(Explanations({"two": [made]}, {}, backdrop))
+    told = texts(figure)
+    for words in ("categories of the author (not compared)", "c: 3\na: 7\n$b$: 0\n", "and 2 more"):
+        assert words in told
+    assert not figure.axes[1].collections
+
+
+def links(explanation: Explanation) -> list[float]:
+    """How high the lines end that lead from names to columns of the classified node."""
+    ax = explanations_figure(Explanations({"two": [explanation]})).axes[1]
+    return [float(text.xy[1]) for text in ax.texts if getattr(text, "arrow_patch", None) is not None]
+
+
+@pytest.mark.parametrize("top", [0.5, 1 - 1e-9, 1.0])
+def test_names_lead_to_the_tops_of_their_columns(top: float) -> None:
+    """A largest value of about 1 is no sign of a binary column."""
+    made = hand_made.explanation()
+    spec = FeatureSpec(FeatureKind.CONTINUOUS, 3)
+    schema = replace(made.graph.schema, features=(spec, *made.graph.schema.features[1:]))
+    tables = {**made.graph.tables, "author": torch.tensor([[top, -1.0, 0.25]])}
+    continuous = replace(made, evidence=None, graph=replace(made.graph, schema=schema, tables=tables))
+    assert links(continuous) == pytest.approx([top, 0.0, 0.25])
+    assert links(replace(made, evidence=None)) == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_a_class_whose_values_are_not_in_view_is_said_to_be_so(seen: bool) -> None:
+    backdrop = hand_made.backdrop()
+    paper = backdrop.profiles["paper"]
+    assert paper.share is not None
+    profiles = {"paper": replace(paper, share=paper.share * seen)}
+    made = replace(hand_made.explanations(), backdrop=replace(backdrop, profiles=profiles))
+    assert ("no real value of the class in view" in texts(explanations_figure(made))) is not seen
 
 
 def test_without_a_backdrop_only_the_explanations_are_drawn() -> None:

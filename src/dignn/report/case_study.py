@@ -14,7 +14,7 @@ from dignn.backdrop import Profile
 from dignn.errors import DignnError
 from dignn.explanation import Explanation, Explanations
 from dignn.readable import type_name
-from dignn.report.charts.densities import Density
+from dignn.report.charts.densities import ENOUGH, Density, density_of
 from dignn.report.figure import INK, LINE, Picture, add_legend, draw, legend_marks, plain, title
 from dignn.report.svg import shortened
 from dignn.schema import FeatureKind, Schema
@@ -28,8 +28,6 @@ WIDTH, GRAPH, FEATURES, DENSITY, LEGEND = 3.1, 2.9, 1.75, 1.35, 0.6
 # Named columns of a node, and letters of a name.
 MOST_NAMES, LONGEST = 4, 14
 EXPLAINED, REAL, PALE = "#1f4e9c", "#9aa3af", "#9db4d8"
-# Fewer values than this are shown one by one.
-ENOUGH = 15
 # Where one bin has this share of the real values, only a logarithmic density shows the others.
 SPIKE = 0.8
 
@@ -114,7 +112,8 @@ def _study(explanations: Explanations, rank: int) -> Study:
         and all(target in item.graph.tables for item in drawn)
     )
     backdrop = explanations.backdrop
-    return Study(shown, {} if backdrop is None else backdrop.profiles, own, continuous)
+    profiles = {} if backdrop is None else backdrop.profiles
+    return Study(shown, profiles, own, continuous)
 
 
 def _draw_class(name: str, explanation: Explanation | None, study: Study, axes: list[Axes], first: bool) -> None:
@@ -146,30 +145,36 @@ def _label(ax: Axes, text: str) -> None:
 
 
 def _draw_features(explanation: Explanation, profile: Profile | None, ax: Axes) -> None:
-    """Upwards the columns that the classified node has, downwards the mean of real nodes of the class."""
+    """Upwards the columns that the classified node has, downwards the mean of real nodes of the class.
+
+    Codes of categories have no height, so these are told and not drawn.
+    """
     graph, node = explanation.graph, explanation.node
     assert node is not None  # there is a target type
     name = type_name(graph, node)
     spec = graph.schema.spec(name)
     row = graph.tables[name][int(graph.row[0, node])].numpy().astype(float)
+    if spec.kind is FeatureKind.CATEGORICAL:
+        _tell_categories(explanation, name, row, ax)
+        return
     mean = None
     if profile is not None and float(profile.weight[explanation.class_index]) > 0:
         mean = profile.mean[explanation.class_index].numpy().astype(float)
     named = _strongest(explanation, row)
-    if spec.kind is FeatureKind.CONTINUOUS:
+    continuous = spec.kind is FeatureKind.CONTINUOUS
+    if continuous:
         ax.axhline(0, color=LINE, linewidth=0.8)
         if mean is not None:
             ax.plot(np.arange(spec.width), mean, color=REAL, linewidth=1.2, drawstyle="steps-mid")
         ax.vlines(np.arange(spec.width), 0, row, color=EXPLAINED, linewidth=_stem(spec.width))
         ax.set_yticks(_rounded(row))
-        top = max(row.max(), 0.0) + 1e-9
     else:
         scale = max(row.max(), 1.0)
         has = row.nonzero()[0]
         ax.vlines(has, 0, row[has] / scale, color=PALE, linewidth=_stem(spec.width))
         strong = np.array([column for column, _ in named], dtype=int)
         ax.vlines(strong, 0, row[strong] / scale, color=EXPLAINED, linewidth=max(1.6, _stem(spec.width)))
-        ticks, texts, top = [0.0, 1.0], ["0", f"{scale:g}"], 1.0
+        ticks, texts = [0.0, 1.0], ["0", f"{scale:g}"]
         if mean is not None and mean.max() > 0:
             columns = mean.nonzero()[0]
             ax.vlines(columns, 0, -mean[columns] / mean.max(), color=REAL, linewidth=_stem(spec.width))
@@ -179,7 +184,19 @@ def _draw_features(explanation: Explanation, profile: Profile | None, ax: Axes) 
         ax.spines["bottom"].set_visible(False)
         ax.set_xticks([])
     ax.set_xlim(-0.02 * spec.width - 0.5, 1.02 * spec.width - 0.5)
-    _write_names(named, row, top, spec.width, ax)
+    _write_names(named, np.maximum(row, 0.0) if continuous else np.ones(spec.width), spec.width, ax)
+
+
+def _tell_categories(explanation: Explanation, name: str, row: np.ndarray, ax: Axes) -> None:
+    """Codes of the columns that the model would miss most, else of the first ones."""
+    spec = explanation.graph.schema.spec(name)
+    own = [] if explanation.evidence is None else [effect.column for effect in explanation.evidence.own_columns]
+    columns = [*own, *(column for column in range(spec.width) if column not in own)][:MOST_NAMES]
+    told = [f"{shortened(spec.column_name(column), 2 * LONGEST)}: {row[column]:g}" for column in columns]
+    rest = [f"and {spec.width - len(columns):,} more"] if spec.width > len(columns) else []
+    lines = [f"categories of the {shortened(name, 16)} (not compared)", *told, *rest]
+    ax.set_axis_off()
+    plain(ax.text(0.5, 0.5, "\n".join(lines), transform=ax.transAxes, ha="center", va="center", fontsize=7, color=INK))
 
 
 def _stem(width: int) -> float:
@@ -202,8 +219,8 @@ def _strongest(explanation: Explanation, row: np.ndarray) -> list[tuple[int, str
     return [(column, shortened(spec.column_name(column), LONGEST)) for column in sorted(own[:MOST_NAMES])]
 
 
-def _write_names(named: list[tuple[int, str]], row: np.ndarray, top: float, width: int, ax: Axes) -> None:
-    """Names above their columns, pushed apart where these are near."""
+def _write_names(named: list[tuple[int, str]], tops: np.ndarray, width: int, ax: Axes) -> None:
+    """Names above their columns, whose tops these are, pushed apart where they are near."""
     gap = 0.16 * width
     spots = [float(column) for column, _ in named]
     for place in range(1, len(spots)):
@@ -213,7 +230,6 @@ def _write_names(named: list[tuple[int, str]], row: np.ndarray, top: float, widt
         limit = spots[place] - over if place == len(spots) - 1 else min(spots[place], spots[place + 1] - gap)
         spots[place] = limit
     for (column, name), spot in zip(named, spots, strict=True):
-        foot = max(float(row[column]), 0.0) if top != 1.0 else 1.0
         link = {"arrowstyle": "-", "color": EXPLAINED, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
         where: dict[str, Any] = {"xytext": (spot, 1.06), "textcoords": ("data", "axes fraction"), "arrowprops": link}
         style: dict[str, Any] = {
@@ -223,7 +239,7 @@ def _write_names(named: list[tuple[int, str]], row: np.ndarray, top: float, widt
             "fontsize": 7,
             "color": EXPLAINED,
         }
-        plain(ax.annotate(name, (column, foot), **where, **style))
+        plain(ax.annotate(name, (column, float(tops[column])), **where, **style))
 
 
 def _draw_density(explanation: Explanation, kind: str, profile: Profile | None, ax: Axes) -> None:
@@ -231,10 +247,12 @@ def _draw_density(explanation: Explanation, kind: str, profile: Profile | None, 
     values = explanation.graph.features(kind).numpy().astype(float).ravel()
     real = None
     if profile is not None and profile.bounds is not None and profile.share is not None:
-        share = profile.share[explanation.class_index, 0]
-        if float(share.sum()) > 0:
-            real = Density(profile.bounds[0].tolist(), share.tolist())
+        line = explanation.class_index
+        real = Density(profile.bounds[0].tolist(), profile.share[line, 0].tolist(), float(profile.mean[line].mean()))
     ax.set_yticks([])
+    if real is not None and not real.seen:
+        real = None
+        ax.text(0.5, 0.7, "no real value of the class in view", transform=ax.transAxes, ha="center", fontsize=7)
     ends = [*(() if real is None else real.span()), *((values.min(), values.max()) if len(values) else ())]
     if not len(values):
         ax.text(0.5, 0.85, f"no {shortened(kind, 20)} here", transform=ax.transAxes, ha="center", fontsize=7)
@@ -246,9 +264,7 @@ def _draw_density(explanation: Explanation, kind: str, profile: Profile | None, 
     if real is not None:
         ax.fill_between(at, real.at(at, least), color=REAL, alpha=0.55, linewidth=0)
     if len(values) >= ENOUGH:
-        made = _histogram(values, at)
-        height = made.at(at, max(least, 0.9 * _spread(values) * len(values) ** -0.2))
-        ax.plot(at, height, color=EXPLAINED, linewidth=1.4)
+        ax.plot(at, density_of(values, at, least), color=EXPLAINED, linewidth=1.4)
     elif len(values):
         top = ax.get_ylim()[1] if real is not None else 1.0
         ax.vlines(values, 0, 0.2 * top, color=EXPLAINED, linewidth=1.2)
@@ -259,14 +275,3 @@ def _draw_density(explanation: Explanation, kind: str, profile: Profile | None, 
         ax.set_yticks([])
         ax.minorticks_off()
         ax.text(1, 0.9, "logarithmic", transform=ax.transAxes, ha="right", fontsize=7, color=INK)
-
-
-def _histogram(values: np.ndarray, at: np.ndarray) -> Density:
-    count, edges = np.histogram(values, bins=400, range=(float(at[0]), float(at[-1])))
-    return Density(edges.tolist(), (count / len(values)).tolist())
-
-
-def _spread(values: np.ndarray) -> float:
-    """Robust standard deviation, as in Silverman's rule; 0 where most values are equal."""
-    quarter = float(np.subtract(*np.percentile(values, [75, 25]))) / 1.34
-    return min(float(values.std()), quarter)

@@ -17,13 +17,15 @@ from dignn.schema import FeatureKind
 
 # Columns of a discrete type that are shown: those that are there, and those of the class that are not.
 PRESENT, ABSENT = 12, 6
+# Columns of a categorical type whose values are told.
+TOLD = 12
 # Columns of a continuous type that have a density of their own.
 SINGLE = 6
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The charts of one node type: what they compare, and the charts, the main one first."""
+    """The charts of one node type: what they compare, and the charts, the main one first; none for categories."""
 
     title: str
     caption: str
@@ -44,9 +46,11 @@ def comparisons(explanation: Explanation, profiles: dict[str, Profile]) -> list[
         kind = schema.spec(name).kind
         if kind in (FeatureKind.BINARY, FeatureKind.COUNT) and schema.target in (name, None):
             found.append(_discrete(explanation, name, nodes, profiles[name]))
+        elif kind is FeatureKind.CATEGORICAL and schema.target in (name, None):
+            found.append(_categories(explanation, name, nodes))
         elif kind is FeatureKind.CONTINUOUS:
             found.append(_continuous(explanation, name, nodes, profiles[name]))
-    return [comparison for comparison in found if comparison.charts]
+    return [comparison for comparison in found if comparison.charts or comparison.caption]
 
 
 def _nodes(explanation: Explanation, name: str) -> list[int]:
@@ -60,7 +64,7 @@ def _rows(explanation: Explanation, name: str, nodes: Sequence[int]) -> Tensor:
 
 
 def _line(explanation: Explanation, profile: Profile) -> tuple[int, str]:
-    """Which line of a profile is compared with, and its name: the class, or all where no real node counts for it."""
+    """Which line of a profile is compared with, and its name: the class, or all (-1) where no node counts for it."""
     if float(profile.weight[explanation.class_index]) > 0:
         return explanation.class_index, f"of {quoted(explanation.class_name)}"
     return -1, "of all classes (none of this class has a label)"
@@ -80,7 +84,7 @@ def _discrete(explanation: Explanation, name: str, nodes: Sequence[int], profile
     own = [explanation.node] if explanation.node is not None else nodes
     there = (_rows(explanation, name, own) != 0).any(0)
     line, of_class = _line(explanation, profile)
-    real, everywhere = profile.mean[line], profile.mean[-1]
+    real, everywhere = profile.present[line], profile.present[-1]
     typical = (real - everywhere).argsort(descending=True, stable=True).tolist()
     missed = [effect.column for effect in _missed(explanation, name, own) if bool(there[effect.column])]
     present = [*missed, *(column for column in typical if bool(there[column]) and column not in missed)][:PRESENT]
@@ -92,13 +96,40 @@ def _discrete(explanation: Explanation, name: str, nodes: Sequence[int], profile
         for c in [*present, *absent]
     ]
     who = f"the classified {noun(name)}" if schema.target else nouns(name)
+    real_ones = f"real {nouns(name)}"
+    bars = f"Share of {real_ones} {of_class} that have each feature (bar)"
     caption = (
-        f"How often each feature occurs in real {nouns(name)} {of_class} (bar) and in all real {nouns(name)} (tick). "
-        f"First come features that {'it' if schema.target else 'one of them'} has, then features typical of the class "
-        f"that {'it' if schema.target else 'none of them'} has{' not' if schema.target else ''}."
+        f"{bars}{f', and of all {real_ones} (tick)' if line >= 0 else ''}. "
+        f"First come features that {'it' if schema.target else 'one of them'} has"
     )
-    chart = shares(rows, title=f"Features of {who} beside real {nouns(name)} {of_class}") if rows else None
-    return Comparison(f"What {who} carr{'ies' if schema.target else 'y'}", caption, (chart,) if chart else ())
+    caption += f", then features typical of the class that {_lacking(explanation)}." if absent else "."
+    title = f"Features of {who}, and the share of {real_ones} {of_class} that have them"
+    chart = shares(rows, title=title, of_class=line >= 0) if rows else None
+    return Comparison(
+        f"What {who} carr{'ies' if schema.target else 'y'}", caption if chart else "", (chart,) if chart else ()
+    )
+
+
+def _lacking(explanation: Explanation) -> str:
+    return "none of them has" if explanation.node is None else "it has not"
+
+
+def _categories(explanation: Explanation, name: str, nodes: Sequence[int]) -> Comparison:
+    """Codes of categories have no mean and no order: only what the classified node has is told."""
+    spec = explanation.graph.schema.spec(name)
+    left_out = f"The columns of {nouns(name)} hold categories, which are not compared with those of real {nouns(name)}."
+    if explanation.node is None:
+        return Comparison(f"What {nouns(name)} carry", left_out, ())
+    row = _rows(explanation, name, [explanation.node])[0]
+    missed = [effect.column for effect in _missed(explanation, name, [explanation.node])]
+    columns = [*missed, *(column for column in range(spec.width) if column not in missed)]
+    chip = Markup('<span class="chip">{}: {}</span>')
+    told = [chip.format(spec.column_name(column), f"{float(row[column]):g}") for column in columns[:TOLD]]
+    if len(columns) > TOLD:
+        told.append(Markup("<span>and {:,} more</span>").format(len(columns) - TOLD))
+    caption = f"{left_out} Codes of this one{', those first that the model would miss' if missed else ''}:"
+    chips = Markup('<p class="chips">{}</p>').format(Markup("").join(told))
+    return Comparison(f"What the classified {noun(name)} carries", caption, (chips,))
 
 
 def _continuous(explanation: Explanation, name: str, nodes: Sequence[int], profile: Profile) -> Comparison:
@@ -107,9 +138,11 @@ def _continuous(explanation: Explanation, name: str, nodes: Sequence[int], profi
     spec = explanation.graph.schema.spec(name)
     rows = _rows(explanation, name, nodes)
     line, of_class = _line(explanation, profile)
+    real_name = "real class" if line >= 0 else "all classes"
+    pooled = float(profile.mean[line].mean())
     charts = [
         densities(
-            Density(profile.bounds[0].tolist(), profile.share[line, 0].tolist()),
+            Density(profile.bounds[0].tolist(), profile.share[line, 0].tolist(), pooled, real_name),
             rows.flatten().tolist(),
             title=f"All feature values of {nouns(name)}",
             xlabel="value",
@@ -117,9 +150,10 @@ def _continuous(explanation: Explanation, name: str, nodes: Sequence[int], profi
     ]
     single = list(dict.fromkeys(effect.column for effect in _missed(explanation, name, nodes)))
     for column in single[:SINGLE] if len(profile.bounds) > 1 else ():
+        bounds, share = profile.bounds[1 + column].tolist(), profile.share[line, 1 + column].tolist()
         charts.append(
             densities(
-                Density(profile.bounds[1 + column].tolist(), profile.share[line, 1 + column].tolist()),
+                Density(bounds, share, float(profile.mean[line, column]), real_name),
                 rows[:, column].tolist(),
                 title=f"{spec.column_name(column)} of {nouns(name)}",
                 xlabel=spec.column_name(column),

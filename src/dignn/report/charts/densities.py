@@ -9,30 +9,36 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from dignn.report.charts.parts import WIDTH, chart, finite, line, number, path, text, ticks
+from dignn.report.charts.parts import WIDTH, chart, finite, line, number, path, percent, text, ticks
 
 # Fewer values than this are shown one by one: a density of them would say more than they do.
 ENOUGH = 15
-_POINTS = 161
+# Where fewer of the real values than this lie in bins, the chart says so.
+_NEARLY_ALL = 0.98
+_POINTS, _FINE = 161, 400
 _BASE, _LEFT = 100.0, 8.0
 
 
 @dataclass(frozen=True)
 class Density:
-    """A histogram.
+    """A histogram of real values.
 
     Args:
         bounds: of the bins, rising; one more than there are bins.
-        share: of the values in each bin.
+        share: of the values in each bin; what is missing to 1 lies beyond the bounds.
+        mean: of all values, those beyond the bounds too.
+        name: whose values they are.
     """
 
     bounds: Sequence[float]
     share: Sequence[float]
+    mean: float
+    name: str = "real class"
 
-    def mean(self) -> float:
-        """Of values that lie evenly in their bins."""
-        edges, share = self._arrays()
-        return float(((edges[1:] + edges[:-1]) / 2 * share).sum() / max(float(share.sum()), 1e-12))
+    @property
+    def seen(self) -> float:
+        """The share of the values that lie inside the bounds."""
+        return float(sum(self.share))
 
     def span(self, outside: float = 0.002) -> tuple[float, float]:
         """Between which values all but the share ``outside`` lie on either side."""
@@ -46,8 +52,7 @@ class Density:
         edges, share = self._arrays()
         width = np.maximum(np.diff(edges), 1e-12)
         blur = max(0.6 * float(np.median(width)), least)
-        total = share / max(float(share.sum()), 1e-12)
-        height = np.divide(total, width)
+        height = np.divide(share, width)
         below = _normal((values[:, None] - edges[None, :]) / blur)  # (values, bins + 1)
         return np.asarray((below[:, :-1] - below[:, 1:]) @ height)
 
@@ -55,9 +60,20 @@ class Density:
         return np.asarray(self.bounds, dtype=float), np.asarray(self.share, dtype=float)
 
 
-def densities(
-    real: Density, made: Sequence[float], *, title: str, xlabel: str = "", made_name: str = "explanation"
-) -> Markup:
+def density_of(values: np.ndarray, at: np.ndarray, least: float) -> np.ndarray:
+    """Kernel density of ``values`` at the rising points ``at``, Gaussian with Silverman's width, at least ``least``."""
+    quarter = float(np.subtract(*np.percentile(values, [75, 25]))) / 1.34
+    # Where most values are equal the quartiles are as well, and say nothing about the others.
+    spread = min([width for width in (float(values.std()), quarter) if width > 0], default=0.0)
+    width = max(0.9 * spread * len(values) ** -0.2, least)
+    # Of many values one by one this would take much memory; bins are far narrower than the kernel.
+    count, edges = np.histogram(values, bins=_FINE, range=(float(at[0]), float(at[-1])))
+    middle = (edges[1:] + edges[:-1]) / 2
+    bump = np.exp(-0.5 * ((at[:, None] - middle[None, :]) / width) ** 2)
+    return np.asarray(bump @ count / (len(values) * width * math.sqrt(2 * math.pi)))
+
+
+def densities(real: Density, made: Sequence[float], *, title: str, xlabel: str = "") -> Markup:
     """The density of real values, and beside it that of an explanation's, or each of them where there are few.
 
     Args:
@@ -65,14 +81,13 @@ def densities(
         made: values of the explanation.
         title: what the values are, for those who cannot see.
         xlabel: written below the axis.
-        made_name: what the explanation's values are called in the legend.
     """
     values = np.asarray(finite(made))
     low, high = _span(real, values)
     grid = np.linspace(low, high, _POINTS)
     least = (high - low) / 100
-    real_height = real.at(grid, least)
-    made_height = _kernel(values, grid, least) if len(values) >= ENOUGH else None
+    real_height = real.at(grid, least) if real.seen else np.zeros(_POINTS)
+    made_height = density_of(values, grid, least) if len(values) >= ENOUGH else None
     top = max(float(real_height.max()), 0.0 if made_height is None else float(made_height.max()), 1e-12)
 
     def across(value: float) -> float:
@@ -82,34 +97,47 @@ def densities(
         inner = [(across(x), _BASE - 88 * float(y) / top) for x, y in zip(grid.tolist(), height, strict=True)]
         return [(across(low), _BASE), *inner, (across(high), _BASE)]
 
-    parts = [path(outline(real_height), "chart-real chart-area", closed=True)]
+    parts = [path(outline(real_height), "chart-real chart-area", closed=True)] if real.seen else []
     if made_height is not None:
         parts.append(path(outline(made_height), "chart-made chart-area", closed=True))
     else:
         parts += [line(across(x), _BASE - 16, across(x), _BASE + 5, "chart-made chart-rug") for x in values.tolist()]
-    parts.append(_mean(across(real.mean()), "chart-real"))
+    shown = low <= real.mean <= high
+    if shown:
+        parts.append(_mean(across(real.mean), "chart-real"))
     if len(values):
         parts.append(_mean(across(float(values.mean())), "chart-made"))
     parts += _axis(low, high, across)
-    parts += _legend(xlabel, made_name if len(values) else "", made_height is None)
-    return chart(parts, 154 if xlabel else 138, f"{title}. {_words(real, values, made_name)}")
+    foot = 138 if xlabel else 122
+    if xlabel:
+        parts.append(text(WIDTH / 2, 130, xlabel, kind="chart-small", anchor="middle", most=WIDTH - 20))
+    parts += _legend(foot, real.name, bool(len(values)), made_height is None)
+    beyond = _beyond(real, shown)
+    if beyond:
+        parts.append(text(8, foot + 27, beyond, kind="chart-small"))
+    return chart(parts, foot + (34 if beyond else 16), f"{title}. {_words(real, values)}")
 
 
 def _span(real: Density, values: np.ndarray) -> tuple[float, float]:
-    low, high = real.span()
-    if len(values):
-        low, high = min(low, float(values.min())), max(high, float(values.max()))
+    """Ends of the axis: nearly all real values that lie in bins, and all of the explanation."""
+    ends = [*(real.span() if real.seen else ()), *((float(values.min()), float(values.max())) if len(values) else ())]
+    low, high = (min(ends), max(ends)) if ends else (real.mean, real.mean)
     room = (high - low) * 0.05 or max(abs(high), 1.0) * 0.05
     return low - room, high + room
 
 
-def _kernel(values: np.ndarray, grid: np.ndarray, least: float) -> np.ndarray:
-    """Gaussian kernel density with Silverman's width."""
-    quarter = float(np.subtract(*np.percentile(values, [75, 25]))) / 1.34
-    spread = min([width for width in (float(values.std()), quarter) if width > 0], default=0.0)
-    width = max(0.9 * spread * len(values) ** -0.2, least)
-    bump = np.exp(-0.5 * ((grid[:, None] - values[None, :]) / width) ** 2)
-    return np.asarray(bump.sum(1) / (len(values) * width * math.sqrt(2 * math.pi)))
+def _beyond(real: Density, mean: bool) -> str:
+    """What of the real values the picture does not show; empty where that is next to nothing."""
+    said = []
+    if not real.seen:
+        said.append(f"{real.name}: no value in view")
+    elif real.seen < _NEARLY_ALL:
+        said.append(f"{real.name}: {percent(real.seen)} of values in view")
+    if not mean:
+        said.append(
+            f"mean {number(real.mean)}, not in view" if said else f"{real.name}: mean {number(real.mean)}, not in view"
+        )
+    return "; ".join(said)
 
 
 def _normal(value: np.ndarray) -> np.ndarray:
@@ -130,32 +158,37 @@ def _axis(low: float, high: float, across: Callable[[float], float]) -> list[str
     return parts
 
 
-def _legend(xlabel: str, made_name: str, single: bool) -> list[str]:
-    parts = [text(WIDTH / 2, 130, xlabel, kind="chart-small", anchor="middle", most=WIDTH - 20)] if xlabel else []
-    top = 138 if xlabel else 122
-    parts += [
+def _legend(top: float, real_name: str, made: bool, single: bool) -> list[str]:
+    parts = [
         f'<rect x="8" y="{top}" width="14" height="9" class="chart-real chart-area"/>',
-        text(28, top + 9, "real class", kind="chart-small"),
+        text(28, top + 9, real_name, kind="chart-small"),
     ]
-    if made_name:
+    if made:
         mark = (
             line(114, top - 2, 114, top + 11, "chart-made chart-rug")
             if single
             else f'<rect x="106" y="{top}" width="14" height="9" class="chart-made chart-area"/>'
         )
-        parts += [mark, text(126, top + 9, made_name, kind="chart-small", most=130)]
+        parts += [mark, text(126, top + 9, "explanation", kind="chart-small")]
     parts.append(text(WIDTH - 4, top + 9, "dashed: mean", kind="chart-small", anchor="end"))
     return parts
 
 
-def _words(real: Density, values: np.ndarray, made_name: str) -> str:
-    low, high = real.span(0.05)
-    said = f"Real class: mean {number(real.mean())}, nine in ten from {number(low)} to {number(high)}."
+def _words(real: Density, values: np.ndarray) -> str:
+    said = f"{real.name[:1].upper()}{real.name[1:]}: mean {number(real.mean)}"
+    if real.seen >= _NEARLY_ALL:
+        low, high = real.span(0.05)
+        said += f", nine in ten from {number(low)} to {number(high)}."
+    elif real.seen:
+        low, high = real.span(0.0)
+        said += f", {percent(real.seen)} from {number(low)} to {number(high)}."
+    else:
+        said += f", none from {number(real.bounds[0])} to {number(real.bounds[-1])}."
     if not len(values):
         return said
     if len(values) == 1:
-        return f"{said} {made_name}: {number(float(values[0]))}."
+        return f"{said} Explanation: {number(float(values[0]))}."
     return (
-        f"{said} {made_name}: {len(values)} values, mean {number(float(values.mean()))}, from "
+        f"{said} Explanation: {len(values)} values, mean {number(float(values.mean()))}, from "
         f"{number(float(values.min()))} to {number(float(values.max()))}."
     )
