@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+import torch
 
 import hand_made
-from dignn.explanation import Explanations
-from dignn.report.notebook import explanation_html, explanations_html
+from dignn.evidence import ColumnEffect, Effect, Effects, Evidence, Kind, NearestExample, Part
+from dignn.explanation import Explanation, Explanations
+from dignn.report.emphasis import emphasis
+from dignn.report.graphview import graph_view
+from dignn.report.notebook import CLASSES, explanation_html, explanations_html
+from dignn.schema import FeatureKind, FeatureSpec, Schema
+from strategies import batch_of
 
 # Tags without an end.
 VOID = ("br", "img", "line", "circle", "path", "polygon", "rect")
@@ -73,7 +80,7 @@ def test_an_explanation_beside_the_nearest_real_example() -> None:
     seen = Seen(explanation_html(shown))
     words = " ".join(seen.words)
     assert shown.evidence is not None
-    for told in ("two", "75 %", "4 nodes: 1 author, 2 paper, 1 venue", shown.evidence.text, "query", "graph"):
+    for told in ("two", "75 %", "4 nodes: 1 author, 2 papers, 1 venue", shown.evidence.text, "query", "graph"):
         assert told in words
     assert "The nearest real author, labelled “two”; the model says “one”" in words
     assert re.search(r"<b>graph</b>", explanation_html(shown))  # the model would miss it
@@ -88,6 +95,55 @@ def test_a_card_per_class_and_how_to_get_the_others() -> None:
     assert "has no explanation" in text
     assert "1 more: " in text
     assert "explanations['two'][1]" in text
+
+
+def test_of_many_classes_the_first_are_shown() -> None:
+    many = Explanations({f"class {k}": [hand_made.lone()] for k in range(60)})
+    text = explanations_html(many)
+    assert text.count("<svg viewBox") == CLASSES == 24
+    assert "and 36 more: explanations['class 24'] …" in "".join(Seen(text).words)
+    assert " more: " not in explanations_html(Explanations(dict(list(many.items())[:CLASSES])))
+    figure = many.plot()
+    assert len(figure.axes) == CLASSES
+    assert figure.get_suptitle() == "24 of 60 classes"
+    assert figure.get_figheight() * 110 < 65_535
+
+
+def test_classes_that_lack_a_rank_do_not_hide_those_that_have_it() -> None:
+    many: dict[str, list[Explanation]] = {f"class {k}": [] for k in range(60)}
+    figure = Explanations({**many, "late": [hand_made.lone()]}).plot()
+    assert [ax.get_title() for ax in figure.axes] == ["one"]
+
+
+@pytest.mark.parametrize("width", [12, 13, 3000])
+def test_columns_that_are_left_out_are_counted(width: int) -> None:
+    shown = carrying(width)
+    told = " ".join(Seen(explanation_html(shown)).words)
+    row = graph_view(shown.graph, "key", "name", 0, emphasis(shown)).nodes[0]
+    assert row.further == max(0, width - 12)
+    assert (f"and {row.further:,} more" in told) == (width > 12)
+
+
+def test_of_columns_with_one_name_only_the_one_that_is_missed_is_bold() -> None:
+    shown = carrying(3)  # all are called the same, and the last is missed
+    assert explanation_html(shown).count("<b>same</b>") == 1
+    row = graph_view(shown.graph, "key", "name", 0, emphasis(shown)).nodes[0]
+    assert row.features == [("same", " \u00d7 3", True), ("same", " \u00d7 3", False), ("same", " \u00d7 3", False)]
+    other = replace(shown, graph=replace(shown.graph, tables={"node": torch.tensor([[9.0, 5.0, 7.0]])}))
+    row = graph_view(other.graph, "key", "name", 0, emphasis(other)).nodes[0]
+    assert [value for _, value, _ in row.features] == [" \u00d7 7", " \u00d7 9", " \u00d7 5"]
+
+
+def carrying(width: int) -> Explanation:
+    """A node with ``width`` columns of the same name; the model would miss the last."""
+    spec = FeatureSpec(FeatureKind.COUNT, width, names=("same",) * width, levels=(10,) * width)
+    schema = Schema(("node",), (), (spec,), ("one", "two"), "node")
+    graph = replace(batch_of(schema, [0], {}), tables={"node": torch.full((1, width), 3.0)})
+    graph.row[0, 0] = 0
+    effects = Effects(0, 0, 0.9, 2.2, (Effect(Part(Kind.COLUMN, (0,), (width - 1,)), 1.0, 0.5),))
+    own = (ColumnEffect("node", width - 1, "same", 1.0, (0,), 0),)
+    evidence = Evidence(effects, own, (), NearestExample(0, 0, 0, 0, 0, 1.0, 0.5), "Text.")
+    return replace(hand_made.lone(), graph=graph, evidence=evidence)
 
 
 def test_the_methods_that_jupyter_and_terminals_ask_for() -> None:

@@ -140,7 +140,7 @@ def test_the_page_finds_its_way_in_a_drawing() -> None:
 def test_thumbnails_are_small_and_name_what_they_show() -> None:
     text = small_svg(explained(schema()).graph)
     assert parsed(text).get("viewBox") == f"0 0 {THUMBNAIL.width} {THUMBNAIL.height}"
-    assert parsed(text).get("aria-label") == "2 paper, 1 venue"
+    assert parsed(text).get("aria-label") == "2 papers, 1 venue"
     assert len(text) < 2000
 
 

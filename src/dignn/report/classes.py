@@ -12,8 +12,9 @@ from dignn.evidence.grammar import nouns, percent, quoted
 from dignn.explanation import Explanation, Explanations, Standing
 from dignn.report.comparison import comparisons
 from dignn.report.emphasis import emphasis
-from dignn.report.graphview import graph_view, legend, made_of, ring, stronger, unbroken
+from dignn.report.graphview import graph_view, legend, stronger
 from dignn.report.known import part
+from dignn.report.words import made_of, unbroken
 from dignn.schema import FeatureKind, Schema
 
 # Classes whose probability is shown; the others are summed up.
@@ -51,7 +52,6 @@ def content(explanations: Explanations, detail: Detail) -> dict[str, Any]:
         "classes": [_class(name, several, number, explanations, detail) for number, (name, several) in named],
         "left_out": len(explanations) - len(named),
         "whole": detail.whole,
-        "ring": ring(),
         "stronger": stronger(),
     }
 
@@ -141,8 +141,7 @@ def _item(explanation: Explanation, key: str, backdrop: Backdrop | None, detail:
         "inside": explanation.standing is not None and explanation.standing.inside,
         "graph": graph_view(explanation.graph, f"{key}-made", name, explanation.node, weight),
         "example": _example(explanation, key),
-        "legend": legend(*graphs),
-        "target": explanation.node is not None,
+        "legend": legend(*graphs, target=explanation.node is not None),
         "comparisons": [] if backdrop is None else comparisons(explanation, backdrop.profiles),
         "around": _around(explanation),
         "missing": missing,

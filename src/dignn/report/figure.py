@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.artist import Artist
@@ -18,10 +19,13 @@ from matplotlib.text import Text
 from dignn.explanation import Explanation, Explanations
 from dignn.readable import edges, member_name, type_name
 from dignn.report.characters import clean
-from dignn.report.emphasis import emphasis
+from dignn.report.emphasis import Emphasis, emphasis
 from dignn.report.layout import layout
+from dignn.report.legend import CLASSIFIED, drawn_lines, drawn_types
 from dignn.report.looks import Look, looks
-from dignn.report.svg import dashes, shortened
+from dignn.report.svg import INK as INK
+from dignn.report.svg import LINE as LINE
+from dignn.report.svg import dark, dashes, lettered, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,11 +42,11 @@ MARKERS = {
 }
 # Markers of one size fill different areas; these look alike.
 _AREA = {"diamond": 0.75, "star": 1.7, "pentagon": 1.15, "hexagon": 1.15}
-INK = "#1c2330"
-LINE = "#7d8796"
 SIZE = 130.0  # of a node, points squared
 # Letters of a class's name above a graph, and of a name in a legend.
 LONGEST_TITLE, LONGEST_NAME = 34, 28
+# Classes of one figure: each takes time, and a picture has a largest height.
+CLASSES = 24
 
 
 class Picture(Figure):
@@ -89,7 +93,7 @@ def draw(explanation: Explanation, ax: Axes) -> None:
     weight = emphasis(explanation)
     kind = {node: look[type_name(explanation.graph, node)] for node in place}
     area = {node: SIZE * (1 + 0.5 * weight.node.get(node, 0.0)) ** 2 for node in place}
-    _draw_edges(explanation, ax, place, area)
+    _draw_edges(explanation, ax, place, area, weight)
     for node, (x, y) in place.items():
         shape = kind[node].shape
         if node == explanation.node:
@@ -112,12 +116,15 @@ def draw(explanation: Explanation, ax: Axes) -> None:
 
 
 def _draw_edges(
-    explanation: Explanation, ax: Axes, place: dict[int, tuple[float, float]], area: dict[int, float]
+    explanation: Explanation,
+    ax: Axes,
+    place: Mapping[int, tuple[float, float]],
+    area: Mapping[int, float],
+    weight: Emphasis,
 ) -> None:
-    weight = emphasis(explanation).edge
     dash = dashes(explanation.graph.schema)
     for u, v, relation in edges(explanation.graph):
-        strength = weight.get((u, v), 0.0 if relation.directed else weight.get((v, u), 0.0))
+        strength = weight.edge.get((u, v), 0.0)
         pattern = dash.get(relation.name, "")
         arrow = {
             "arrowstyle": "-|>,head_width=0.25,head_length=0.5" if relation.directed else "-",
@@ -139,9 +146,8 @@ def _draw_name(
     """
     graph = explanation.graph
     name = type_name(graph, node)
-    if all(len(other) <= 2 for other in graph.schema.node_types):
-        red, green, blue = (int(look.colour[k : k + 2], 16) for k in (1, 3, 5))
-        colour = "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 100 else INK
+    if lettered(graph.schema):
+        colour = "white" if dark(look.colour) else INK
         inside: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8, "fontweight": "bold", "color": colour}
         plain(ax.annotate(name, place[node], **inside, zorder=5))
         return
@@ -162,21 +168,17 @@ def plain(text: Text) -> Text:
 
 def legend_marks(explanations: Sequence[Explanation]) -> tuple[list[Artist], list[str]]:
     """Marks and names of what is drawn: node types, lines of relations where these differ, the ring."""
-    schema = explanations[0].graph.schema
-    types = {type_name(item.graph, node) for item in explanations for node in range(int(item.graph.sizes[0]))}
-    relations = {relation.name for item in explanations for _, _, relation in edges(item.graph)}
+    graphs = [item.graph for item in explanations]
     marks: list[Artist] = []
     names: list[str] = []
-    for name, look in looks(schema).items():
-        if name in types:
-            shape: dict[str, Any] = {"marker": MARKERS[look.shape], "markersize": 9 * _AREA.get(look.shape, 1.0) ** 0.5}
-            marks.append(Line2D([], [], linestyle="", color=look.colour, markeredgecolor=INK, **shape))
-            names.append(name)
-    for name, pattern in dashes(schema).items():
-        if name in relations:
-            style: Any = (0, [float(step) for step in pattern.split()]) if pattern else "-"
-            marks.append(Line2D([], [], linestyle=style, color=INK, linewidth=1.4))
-            names.append(name)
+    for name, look in drawn_types(graphs).items():
+        shape: dict[str, Any] = {"marker": MARKERS[look.shape], "markersize": 9 * _AREA.get(look.shape, 1.0) ** 0.5}
+        marks.append(Line2D([], [], linestyle="", color=look.colour, markeredgecolor=INK, **shape))
+        names.append(name)
+    for name, pattern in drawn_lines(graphs)[0].items():
+        style: Any = (0, [float(step) for step in pattern.split()]) if pattern else "-"
+        marks.append(Line2D([], [], linestyle=style, color=INK, linewidth=1.4))
+        names.append(name)
     if any(item.node is not None for item in explanations):
         ring: dict[str, Any] = {
             "marker": "o",
@@ -186,7 +188,7 @@ def legend_marks(explanations: Sequence[Explanation]) -> tuple[list[Artist], lis
             "markeredgewidth": 1.6,
         }
         marks.append(Line2D([], [], linestyle="", **ring))
-        names.append("the classified node")
+        names.append(CLASSIFIED)
     return marks, names
 
 
@@ -199,7 +201,16 @@ def add_legend(to: Axes | Figure, marks: Sequence[Artist], names: Sequence[str],
 
 
 def explanations_figure(explanations: Explanations, rank: int = 0) -> Figure:
-    """The explanation of one rank of every class beside its features, see :mod:`dignn.report.case_study`."""
+    """The explanation of one rank of every class beside its features, see :mod:`dignn.report.case_study`.
+
+    Of more than ``CLASSES`` classes it shows the first that have such an explanation, and says how many there are.
+    """
     from dignn.report.case_study import case_study
 
-    return case_study(explanations, rank)
+    if len(explanations) <= CLASSES:
+        return case_study(explanations, rank)
+    there = {name: several for name, several in explanations.items() if 0 <= rank < len(several)} or explanations
+    shown = dict(list(there.items())[:CLASSES])
+    figure = case_study(replace(explanations, by_class=shown), rank)
+    figure.suptitle(f"{len(shown)} of {len(explanations):,} classes", fontsize=10, color=INK)
+    return figure

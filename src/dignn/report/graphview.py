@@ -8,16 +8,15 @@ from markupsafe import Markup
 
 from dignn import readable
 from dignn.batch import GraphBatch
-from dignn.evidence.grammar import noun, nouns, percent
+from dignn.evidence.grammar import percent
 from dignn.report.emphasis import Emphasis
-from dignn.report.looks import looks
-from dignn.report.svg import INK, LINE, dashes, page_svg, shape_svg
+from dignn.report.legend import entries
+from dignn.report.svg import INK, page_svg
+from dignn.report.words import features_of
 from dignn.schema import FeatureKind, Schema
 
 # Features of a node that are named.
 MOST_FEATURES = 12
-# Non-zero columns of a node that are counted.
-_COUNTED = 1000
 
 
 @dataclass(frozen=True)
@@ -78,37 +77,10 @@ def graph_view(graph: GraphBatch, key: str, name: str, target: int | None, weigh
     )
 
 
-def legend(*graphs: GraphBatch) -> list[tuple[Markup, str]]:
-    """Marks and names of what occurs in some graphs of one schema: types, patterns of lines, arrows."""
-    schema = graphs[0].schema
-    here = {readable.type_name(graph, node) for graph in graphs for node in range(int(graph.sizes[0]))}
-    entries = [(_mark(shape_svg(look, 12, 12)), name) for name, look in looks(schema).items() if name in here]
-    relations = [relation for graph in graphs for _, _, relation in readable.edges(graph)]
-    for name, dash in dashes(schema).items():
-        if any(relation.name == name for relation in relations):
-            entries.append((_mark(_stroke(dash)), name))
-    if any(relation.directed for relation in relations):
-        head = Markup('<path d="M23 12L14 8L14 16z" fill="{}"/>').format(INK)
-        entries.append((_mark(_stroke("") + head), "direction of a relation"))
-    return entries
-
-
-def made_of(graph: GraphBatch) -> str:
-    """How many nodes of each type, in words: ``2 authors, 1 paper``."""
-    names = graph.schema.node_types
-    counts = [int((graph.node_type == code).sum()) for code in range(len(names))]
-    shown = [(number, noun(name) if number == 1 else nouns(name)) for number, name in zip(counts, names, strict=True)]
-    return ", ".join(f"{number} {word}" for number, word in shown if number)
-
-
-def unbroken(text: str) -> str:
-    """A text whose percentages stay on one line."""
-    return text.replace(" %", "\u00a0%")
-
-
-def ring() -> Markup:
-    """The mark of the classified node in a legend."""
-    return _mark(Markup('<circle cx="12" cy="12" r="9" fill="none" stroke="{}" stroke-width="2.2"/>').format(INK))
+def legend(*graphs: GraphBatch, target: bool = False) -> list[tuple[Markup, str]]:
+    """Marks and names of what occurs in some graphs of one schema."""
+    box = Markup('<svg viewBox="0 0 24 24" class="key" aria-hidden="true">{}</svg>')
+    return [(box.format(mark), name) for mark, name in entries(graphs, target)]
 
 
 def stronger() -> Markup:
@@ -120,28 +92,19 @@ def stronger() -> Markup:
     ).format(INK)
 
 
-def _mark(inside: Markup) -> Markup:
-    return Markup('<svg viewBox="0 0 24 24" class="key" aria-hidden="true">{}</svg>').format(inside)
-
-
-def _stroke(dash: str) -> Markup:
-    pattern = Markup(' stroke-dasharray="{}"').format(dash) if dash else Markup("")
-    return Markup('<line x1="1" y1="12" x2="23" y2="12" stroke="{}" stroke-width="2"{}/>').format(LINE, pattern)
-
-
 def _node_row(graph: GraphBatch, node: int, target: int | None, weight: Emphasis) -> NodeRow:
     name = readable.type_name(graph, node)
-    spec = graph.schema.spec(name)
-    missed = [spec.column_name(column) for column in weight.columns.get(node, [])]
-    shown = [] if spec.kind is FeatureKind.IDENTITY else readable.top_features(graph, node, _COUNTED)
-    ranked = sorted(shown, key=lambda pair: missed.index(pair[0]) if pair[0] in missed else len(missed))
+    kind = graph.schema.spec(name).kind
+    features, further = features_of(graph, node, weight.columns.get(node, []), MOST_FEATURES)
+    if kind is FeatureKind.IDENTITY:  # its column is its name
+        features, further = [], 0
     return NodeRow(
         number=node + 1,
         type_name=name,
         member=readable.member_name(graph, node),
         classified=node == target,
-        features=[(column, _value(value, spec.kind), column in missed) for column, value in ranked[:MOST_FEATURES]],
-        further=max(0, len(ranked) - MOST_FEATURES),
+        features=[(feature.name, _value(feature.value, kind), feature.missed) for feature in features],
+        further=further,
         without=percent(weight.without_node[node]) if node in weight.without_node else "",
     )
 

@@ -11,15 +11,17 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
-from dignn import readable
 from dignn.evidence.grammar import percent
 from dignn.explanation import Explanation, Explanations
 from dignn.report.characters import clean
-from dignn.report.looks import looks
-from dignn.report.svg import CARD, INK, dashes, draw_parts, node_title, shape_svg, svg
+from dignn.report.legend import entries
+from dignn.report.svg import CARD, INK, draw_parts, node_title, svg
+from dignn.report.words import features_of, made_of
 
 # Columns of the classified node that are shown.
 FEATURES = 12
+# Classes that are shown: a notebook keeps every card.
+CLASSES = 24
 SOFT = "#566072"
 _BOX = (
     f"box-sizing:border-box;background:#ffffff;color:{INK};color-scheme:light;border:1px solid #d5dbe5;"
@@ -46,14 +48,19 @@ def explanation_html(explanation: Explanation) -> str:
 
 
 def explanations_html(explanations: Explanations) -> str:
-    """A card per class with its best explanation, and how to get at the others."""
-    best = [several[0] for several in explanations.values() if several]
-    cards = [_card(name, several) for name, several in explanations.items()]
+    """A card per class with its best explanation, of the first classes, and how to get at the others."""
+    shown, hidden = list(explanations.items())[:CLASSES], list(explanations)[CLASSES:]
+    best = [several[0] for _, several in shown if several]
     parts = [
         _legend(best) if best else "",
         Markup(
             '<div style="display:grid;grid-template-columns:repeat(auto-fill,minmax(215px,1fr));gap:12px">{}</div>'
-        ).format(_join(cards)),
+        ).format(_join(_card(name, several) for name, several in shown)),
+        Markup('<div style="{};margin-top:10px">and {:,} more: {}{}</div>').format(
+            _SMALL, len(hidden), _code(f"explanations[{hidden[0]!r}]"), " …" if len(hidden) > 1 else ""
+        )
+        if hidden
+        else "",
         Markup(
             '<div style="{};margin-top:10px">{} draws them with their features, {} writes the whole report.</div>'
         ).format(_SMALL, _code(".plot()"), _code('.report("report.html")'))
@@ -86,7 +93,7 @@ def _head(explanation: Explanation) -> Markup:
         percent(explanation.score),
         _SMALL,
         int(explanation.graph.sizes[0]),
-        explanation.composition(),
+        made_of(explanation.graph),
     )
 
 
@@ -112,22 +119,14 @@ def _example(explanation: Explanation) -> Markup:
 
 
 def _legend(explanations: list[Explanation]) -> Markup:
-    """Types that are drawn, and relations where their lines differ."""
-    schema = explanations[0].graph.schema
-    drawn = {readable.type_name(item.graph, v) for item in explanations for v in range(int(item.graph.sizes[0]))}
-    used = {relation.name for item in explanations for _, _, relation in item.edges()}
-    mark = Markup('<svg width="20" height="20" viewBox="0 0 24 24" style="vertical-align:-5px">{}</svg> {}')
-    line = Markup('<line x1="0" y1="12" x2="24" y2="12" stroke="{}" stroke-width="2" stroke-dasharray="{}"/>')
-    found = [mark.format(shape_svg(look, 12, 12), name) for name, look in looks(schema).items() if name in drawn]
-    found += [
-        mark.format(line.format(INK, dash or "none"), name) for name, dash in dashes(schema).items() if name in used
-    ]
-    if any(item.node is not None for item in explanations):
-        ring = Markup('<circle cx="12" cy="12" r="9" fill="none" stroke="{}" stroke-width="2.2"/>').format(INK)
-        found.append(mark.format(ring, "the classified node"))
-    entry = Markup('<span style="display:inline-block;margin-right:14px">{}</span>')
+    """What is drawn."""
+    found = entries([item.graph for item in explanations], any(item.node is not None for item in explanations))
+    entry = Markup(
+        '<span style="display:inline-block;margin-right:14px">'
+        '<svg width="20" height="20" viewBox="0 0 24 24" style="vertical-align:-5px">{}</svg> {}</span>'
+    )
     return Markup('<div style="{};margin:4px 0 8px">{}</div>').format(
-        _SMALL, _join(entry.format(item) for item in found)
+        _SMALL, _join(entry.format(mark, name) for mark, name in found)
     )
 
 
@@ -142,19 +141,22 @@ def _features(explanation: Explanation) -> Markup:
     if explanation.node is None:
         return Markup("")
     evidence = explanation.evidence
-    missed = [] if evidence is None else [column.name for column in evidence.own_columns if column.drop > 0]
-    columns = explanation.top_features(explanation.node, 64)
-    ranked = sorted(columns, key=lambda pair: missed.index(pair[0]) if pair[0] in missed else len(missed))
-    if not ranked:
+    missed = [] if evidence is None else [column.column for column in evidence.own_columns if column.drop > 0]
+    features, further = features_of(explanation.graph, explanation.node, missed, FEATURES)
+    if not features:
         return Markup("")
     chips = [
         Markup('<span style="{}">{}{}</span>').format(
-            _CHIP, Markup("<b>{}</b>").format(name) if name in missed else name, "" if value == 1 else f" {value:.3g}"
+            _CHIP,
+            Markup("<b>{}</b>").format(feature.name) if feature.missed else feature.name,
+            "" if feature.value == 1 else f" {feature.value:.3g}",
         )
-        for name, value in ranked[:FEATURES]
+        for feature in features
     ]
-    told = "Features of the classified node" + (", bold what the model would miss" if missed else "") + ":"
-    return Markup('<div style="{}">{}</div><div>{}</div>').format(_SMALL, told, _join(chips))
+    bold = any(feature.missed for feature in features)
+    told = "Features of the classified node" + (", bold what the model would miss" if bold else "") + ":"
+    more = Markup('<span style="{}">and {:,} more</span>').format(_SMALL, further) if further else ""
+    return Markup('<div style="{}">{}</div><div>{}{}</div>').format(_SMALL, told, _join(chips), more)
 
 
 def _code(text: str) -> Markup:

@@ -8,8 +8,8 @@ from typing import Any
 from dignn.evidence.grammar import listed, noun, nouns, percent
 from dignn.explanation import Explanation, Explanations
 from dignn.report.generators import origin_in_words
-from dignn.report.graphview import made_of, unbroken
 from dignn.report.known import part, schema_of
+from dignn.report.words import made_of, unbroken
 
 # Node types that are named with their numbers.
 _NAMED = 6

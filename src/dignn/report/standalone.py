@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from dignn import readable
 from dignn.evidence.grammar import percent
 from dignn.explanation import Explanation
 from dignn.report.characters import clean
-from dignn.report.looks import looks
-from dignn.report.svg import INK, LETTER, dashes, shape_svg, shortened, svg
+from dignn.report.legend import entries
+from dignn.report.svg import INK, LETTER, shortened, svg
 
 # Sizes in pixels.
 WIDTH, HEIGHT = 480, 400
@@ -43,10 +42,13 @@ def standalone_svg(explanation: Explanation) -> str:
 
 def _legend(explanation: Explanation) -> tuple[Markup, int]:
     """Marks with their names, in centred lines, and how many lines there are."""
-    entries = _entries(explanation)
+    found = [
+        (mark, shortened(name, LONGEST_NAME))
+        for mark, name in entries([explanation.graph], explanation.node is not None)
+    ]
     lines: list[list[tuple[Markup, str]]] = [[]]
     room = 0.0
-    for mark, name in entries:
+    for mark, name in found:
         if lines[-1] and room + _width(name) > WIDTH - 2 * MARGIN:
             lines.append([])
             room = 0.0
@@ -60,33 +62,13 @@ def _legend(explanation: Explanation) -> tuple[Markup, int]:
             parts.append(
                 Markup(
                     '<g transform="translate({:.1f} {:.1f})">{}'
-                    '<text x="26" y="4.5" font-size="13" fill="{}">{}</text></g>\n'
-                ).format(x, y, mark, INK, name)
+                    '<text x="28" y="16.5" font-size="13" fill="{}">{}</text></g>\n'
+                ).format(x, y - 12, mark, INK, name)
             )
             x += _width(name)
-    return Markup("").join(parts), len(lines) if entries else 0
-
-
-def _entries(explanation: Explanation) -> list[tuple[Markup, str]]:
-    """What is drawn: types, lines of relations where these differ, the ring."""
-    graph = explanation.graph
-    drawn = {readable.type_name(graph, node) for node in range(int(graph.sizes[0]))}
-    found = [
-        (shape_svg(look, 12, 0), shortened(name, LONGEST_NAME))
-        for name, look in looks(graph.schema).items()
-        if name in drawn
-    ]
-    used = {relation.name for _, _, relation in readable.edges(graph)}
-    line = Markup('<line x1="0" y1="0" x2="22" y2="0" stroke="{}" stroke-width="1.8" stroke-dasharray="{}"/>')
-    for name, dash in dashes(graph.schema).items():
-        if name in used:
-            found.append((line.format(INK, dash or "none"), shortened(name, LONGEST_NAME)))
-    if explanation.node is not None:
-        ring = Markup('<circle cx="12" cy="0" r="8.5" fill="none" stroke="{}" stroke-width="2.2"/>').format(INK)
-        found.append((ring, "the classified node"))
-    return found
+    return Markup("").join(parts), len(lines) if found else 0
 
 
 def _width(name: str) -> float:
     """About what an entry of the legend takes."""
-    return 26 + 1.1 * LETTER * len(name) + 16
+    return 28 + 1.1 * LETTER * len(name) + 16

@@ -18,6 +18,7 @@ from dignn.explanation import Explanation
 from dignn.report.emphasis import Emphasis, emphasis
 from dignn.report.layout import layout
 from dignn.report.looks import Look, looks
+from dignn.report.words import made_of
 from dignn.schema import Relation, Schema
 
 INK = "#1c2330"
@@ -57,10 +58,7 @@ def svg(explanation: Explanation, width: int = CARD.width, height: int = CARD.he
     """An explanation as a still drawing; hovering a node shows its features, where the viewer can."""
     frame = Frame(width, height, CARD.margin, CARD.radius)
     graph = explanation.graph
-    name = (
-        f"Explanation of {explanation.class_name}, probability {percent(explanation.score)}: "
-        f"{readable.composition(graph)}"
-    )
+    name = f"Explanation of {explanation.class_name}, probability {percent(explanation.score)}: {made_of(graph)}"
     titles = [node_title(explanation, node) for node in range(int(graph.sizes[0]))]
     parts = draw_parts(graph, frame, explanation.node, emphasis(explanation), titles)
     return _svg(frame, parts, Markup('role="img" aria-label="{}"').format(name))
@@ -68,7 +66,7 @@ def svg(explanation: Explanation, width: int = CARD.width, height: int = CARD.he
 
 def small_svg(graph: GraphBatch) -> Markup:
     """A thumbnail of a batch of one graph."""
-    name = readable.composition(graph)
+    name = made_of(graph)
     return _svg(
         THUMBNAIL, draw_parts(graph, THUMBNAIL), Markup('class="thumbnail" role="img" aria-label="{}"').format(name)
     )
@@ -169,6 +167,16 @@ def shortened(name: str, most: int = LONGEST_LABEL) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
+def dark(colour: str) -> bool:
+    """Whether white text is easier to read on it than dark text."""
+    red, green, blue = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
+    luminance = sum(
+        share * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
+        for share, part in ((0.2126, red), (0.7152, green), (0.0722, blue))
+    )
+    return 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.067
+
+
 def _svg(frame: Frame, parts: Markup, attributes: Markup) -> Markup:
     return Markup('<svg viewBox="0 0 {} {}" xmlns="http://www.w3.org/2000/svg" {}>{}</svg>').format(
         frame.width, frame.height, attributes, parts
@@ -260,7 +268,7 @@ def _label(
         colour = looks(graph.schema)[readable.type_name(graph, node)].colour
         return Markup(
             '<text class="letter" y="3.6" text-anchor="middle" font-size="10" font-weight="600" fill="{}">{}</text>'
-        ).format("#ffffff" if _dark(colour) else INK, readable.type_name(graph, node))
+        ).format("#ffffff" if dark(colour) else INK, readable.type_name(graph, node))
     name = shortened(readable.member_name(graph, node))
     if not name:
         return Markup("")
@@ -274,16 +282,6 @@ def _label(
         '<text class="label" x="{:.1f}" y="{:.1f}" text-anchor="middle" font-size="11.5" fill="{}" stroke="#ffffff" '
         'stroke-width="3" paint-order="stroke" stroke-linejoin="round">{}</text>'
     ).format(shift, -radius - 6 if above else radius + 15, INK, name)
-
-
-def _dark(colour: str) -> bool:
-    """Whether white text is easier to read on it than dark text."""
-    red, green, blue = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
-    luminance = sum(
-        share * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
-        for share, part in ((0.2126, red), (0.7152, green), (0.0722, blue))
-    )
-    return 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.067
 
 
 def _short_title(graph: GraphBatch, node: int, target: int | None) -> str:

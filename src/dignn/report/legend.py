@@ -1,0 +1,52 @@
+"""What a legend must name: the types, lines and marks that occur in some drawings, once for all who draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from dignn import readable
+from dignn.batch import GraphBatch
+from dignn.report.looks import Look, looks
+from dignn.report.svg import INK, LINE, dashes, shape_svg
+
+CLASSIFIED = "the classified node"
+DIRECTION = "direction of a relation"
+
+
+def drawn_types(graphs: Sequence[GraphBatch]) -> dict[str, Look]:
+    """Node types that occur in graphs of one schema, in its order."""
+    here = {readable.type_name(graph, node) for graph in graphs for node in range(int(graph.sizes[0]))}
+    return {name: look for name, look in looks(graphs[0].schema).items() if name in here}
+
+
+def drawn_lines(graphs: Sequence[GraphBatch]) -> tuple[dict[str, str], bool]:
+    """Patterns of the relations that occur, where lines differ; and whether any has a direction."""
+    here = [relation for graph in graphs for _, _, relation in readable.edges(graph)]
+    names = {relation.name for relation in here}
+    patterns = {name: dash for name, dash in dashes(graphs[0].schema).items() if name in names}
+    return patterns, any(relation.directed for relation in here)
+
+
+def entries(graphs: Sequence[GraphBatch], target: bool) -> list[tuple[Markup, str]]:
+    """Marks, each to be put into a box of 24 by 24, and their names.
+
+    Args:
+        graphs: what is drawn, of one schema.
+        target: whether a node is ringed.
+    """
+    patterns, directed = drawn_lines(graphs)
+    found = [(shape_svg(look, 12, 12), name) for name, look in drawn_types(graphs).items()]
+    found += [(_stroke(dash), name) for name, dash in patterns.items()]
+    if directed:
+        found.append((_stroke("") + Markup('<path d="M23 12L14 8L14 16z" fill="{}"/>').format(INK), DIRECTION))
+    if target:
+        ring = Markup('<circle cx="12" cy="12" r="9" fill="none" stroke="{}" stroke-width="2.2"/>').format(INK)
+        found.append((ring, CLASSIFIED))
+    return found
+
+
+def _stroke(dash: str) -> Markup:
+    pattern = Markup(' stroke-dasharray="{}"').format(dash) if dash else Markup("")
+    return Markup('<line x1="1" y1="12" x2="23" y2="12" stroke="{}" stroke-width="2"{}/>').format(LINE, pattern)

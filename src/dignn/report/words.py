@@ -1,0 +1,54 @@
+"""Graphs in words: what they are made of, and what their nodes carry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dignn import readable
+from dignn.batch import GraphBatch
+from dignn.evidence.grammar import noun, nouns
+from dignn.schema import FeatureKind
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A column of a node that is not 0, and whether the model would miss it."""
+
+    name: str
+    value: float
+    missed: bool
+
+
+def features_of(graph: GraphBatch, node: int, missed: Sequence[int], most: int) -> tuple[list[Feature], int]:
+    """What a node carries, what the model would miss first, then the largest; and how many columns are left out.
+
+    Args:
+        graph: a batch of one graph.
+        node: which of its nodes.
+        missed: numbers of the columns that the model would miss, in their order; names need not be distinct.
+        most: columns to name.
+    """
+    name = readable.type_name(graph, node)
+    spec = graph.schema.spec(name)
+    if spec.kind is FeatureKind.NONE or name not in graph.tables:
+        return [], 0
+    row = graph.tables[name][int(graph.row[0, node])]
+    carried = row.abs().argsort(descending=True, stable=True)[: int(row.count_nonzero())].tolist()
+    place = {column: number for number, column in enumerate(missed)}
+    ranked = sorted(carried, key=lambda column: place.get(column, len(place)))
+    shown = [Feature(spec.column_name(column), float(row[column]), column in place) for column in ranked[:most]]
+    return shown, len(ranked) - len(shown)
+
+
+def made_of(graph: GraphBatch) -> str:
+    """How many nodes of each type, in words: ``2 authors, 1 paper``."""
+    names = graph.schema.node_types
+    counts = [int((graph.node_type == code).sum()) for code in range(len(names))]
+    shown = [(number, noun(name) if number == 1 else nouns(name)) for number, name in zip(counts, names, strict=True)]
+    return ", ".join(f"{number} {word}" for number, word in shown if number)
+
+
+def unbroken(text: str) -> str:
+    """A text whose percentages stay on one line."""
+    return text.replace(" %", "\u00a0%")
