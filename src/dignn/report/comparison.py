@@ -126,7 +126,7 @@ def _categories(explanation: Explanation, name: str, nodes: Sequence[int]) -> Co
     chip = Markup('<span class="chip">{}: {}</span>')
     told = [chip.format(spec.column_name(column), f"{float(row[column]):g}") for column in columns[:TOLD]]
     if len(columns) > TOLD:
-        told.append(Markup("<span>and {:,} more</span>").format(len(columns) - TOLD))
+        told.append(Markup('<span class="small">and {:,} more</span>').format(len(columns) - TOLD))
     caption = f"{left_out} Codes of this one{', those first that the model would miss' if missed else ''}:"
     chips = Markup('<p class="chips">{}</p>').format(Markup("").join(told))
     return Comparison(f"What the classified {noun(name)} carries", caption, (chips,))
