@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import shlex
 from dataclasses import asdict, replace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 import tyro
 
+from dignn import DiGNNExplainer
 from dignn.cli.explain import explain_with
 from dignn.cli.options import Own, preset_of
 from dignn.config import PRESETS, Config
@@ -77,22 +79,69 @@ def test_the_call_gives_the_same_settings(config: Config) -> None:
     assert command(about) is None
     call = python_call(about, target="author")
     assert call is not None
+    given = called_with(call)
+    assert given.pop("config", FAST) == config
+    assert given == {"positional": ("M", "D"), "target": "author", "seed": 3, "explained": {}}
+
+
+def called_with(call: str) -> dict[str, Any]:
+    """What the explainer, which must take it, is given by some code."""
     given: dict[str, Any] = {}
 
     class Recorder:
         def __init__(self, *positional: Any, **named: Any) -> None:
+            inspect.signature(DiGNNExplainer).bind(*positional, **named)
             given.update(named, positional=positional)
 
         def fit(self) -> Recorder:
             return self
 
-        def explain(self) -> None:
-            given["explained"] = True
+        def explain(self, **named: Any) -> None:
+            inspect.signature(DiGNNExplainer.explain).bind(self, **named)
+            given["explained"] = named
 
     code = call.replace("from dignn import DiGNNExplainer", "")
-    exec(code, {"DiGNNExplainer": Recorder, "model": "M", "data": "D"})
-    assert given.pop("config", FAST) == config
-    assert given == {"positional": ("M", "D"), "target": "author", "seed": 3, "explained": True}
+    exec(
+        code, {"DiGNNExplainer": Recorder, **{name: name[0].upper() for name in ("model", "data", "schema", "forward")}}
+    )
+    return given
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "explained"),
+    [
+        ({"target": None}, {}, {}),
+        ({"target": "it's"}, {"target": "it's"}, {}),
+        ({"return_type": "raw", "top_k": FAST.top_k}, {}, {}),
+        ({"return_type": "log_probs"}, {"return_type": "log_probs"}, {}),
+        ({"top_k": FAST.top_k + 4}, {}, {"top_k": FAST.top_k + 4}),
+        ({"top_k": None}, {}, {}),
+        ({"schema": True, "forward": False}, {"schema": "S"}, {}),
+        ({"schema": True, "forward": True}, {"schema": "S", "forward": "F"}, {}),
+        ({"schema": "yes", "target": 3, "return_type": [], "top_k": "3"}, {}, {}),  # damaged
+    ],
+)
+def test_the_call_gives_what_the_run_was_called_with(
+    call: dict[str, Any], given: dict[str, Any], explained: dict[str, Any]
+) -> None:
+    about = {"explainer": "dignnexplainer", "config": as_json(FAST), "seed": 3, "call": call}
+    code = python_call(about, target="of the schema")
+    assert code is not None
+    assert called_with(code) == {"positional": ("M", "D"), "seed": 3, **given, "explained": explained}
+    for name in ("schema", "forward"):  # what cannot be written out is named
+        assert any(line.startswith("#") and name in line for line in code.splitlines()) == (name in given)
+
+
+def test_a_name_cannot_leave_the_call() -> None:
+    hostile = "x'); import os\n#"
+    about = {
+        "explainer": "dignnexplainer",
+        "config": as_json(FAST),
+        "call": {"target": hostile, "return_type": hostile},
+    }
+    code = python_call(about)
+    assert code is not None
+    assert called_with(code)["target"] == hostile
 
 
 def test_values_of_other_presets_return_to_the_default() -> None:

@@ -54,14 +54,23 @@ def command(about: Mapping[str, Any]) -> str | None:
 def python_call(about: Mapping[str, Any], target: str | None = None) -> str | None:
     """The call that makes a run from Python again, for a model and data that are there; None where it is not known.
 
+    What is no value, a schema or a function, cannot be written out: a comment says that it must be given again.
+
     Args:
         about: what the run tells of itself.
-        target: the classified node type, of a run with several types.
+        target: the classified node type, of a run with several types that does not tell how it was called.
     """
     settings = changes(about)
     if settings is None or about.get("explainer") != _EXPLAINER:
         return None
-    given = ["model", "data"] + ([] if target is None else [f"target={target!r}"])
+    known = about.get("call")
+    called: Mapping[str, Any] = known if isinstance(known, Mapping) else {"target": target}
+    given = ["model", "data"]
+    given += [f"target={called['target']!r}"] if isinstance(called.get("target"), str) else []
+    again = [name for name in ("schema", "forward") if called.get(name) is True]
+    given += [f"{name}={name}" for name in again]
+    returns = called.get("return_type")
+    given += [f"return_type={returns!r}"] if isinstance(returns, str) and returns != _RETURNS else []
     preset = str(about.get("preset", DEFAULT))
     lines = ["from dignn import DiGNNExplainer"]
     if settings:
@@ -70,8 +79,23 @@ def python_call(about: Mapping[str, Any], target: str | None = None) -> str | No
         given.append("config=config")
     elif preset != DEFAULT:
         given.append(f"config={preset!r}")
+    if again:
+        lines.append(f"# {' and '.join(again)}: what the run was given, which is not kept with it")
     call = ", ".join([*given, f"seed={about.get('seed', 0)!r}"])
-    return "\n".join([*lines, f"explainer = DiGNNExplainer({call})", "explanations = explainer.fit().explain()"])
+    return "\n".join(
+        [
+            *lines,
+            f"explainer = DiGNNExplainer({call})",
+            f"explanations = explainer.fit().explain({_top_k(about, called)})",
+        ]
+    )
+
+
+def _top_k(about: Mapping[str, Any], called: Mapping[str, Any]) -> str:
+    """How many explanations of each class were asked for, where the settings say something else."""
+    asked, config = called.get("top_k"), about.get("config")
+    usual = config.get("top_k") if isinstance(config, Mapping) else None
+    return f"top_k={asked}" if isinstance(asked, int) and asked != usual else ""
 
 
 def leaves(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
