@@ -13,9 +13,10 @@ import pytest
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from dignn.config import PRESETS
+from dignn.durations import duration
 from dignn.explanation import Explanations
 from dignn.report import making
-from dignn.report.making import MOST_CURVES, duration
+from dignn.report.making import MOST_CURVES
 from dignn.runtime.run import STAGES
 
 HOSTILE = "\"><script>alert('1')</script>&{{ 7 * 7 }}"
@@ -166,8 +167,17 @@ def test_damaged_files_never_stop_the_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
-    [(0.001, "0.01 s"), (0.5, "0.50 s"), (3.21, "3.2 s"), (59.9, "60 s"), (130.0, "2 min 10 s"), (7300.0, "2 h 1 min")],
+    ("seconds", "said", "rough"),
+    [
+        (0.001, "0.01 s", "1 s"),
+        (0.5, "0.50 s", "1 s"),
+        (3.21, "3.2 s", "3 s"),
+        (59.9, "60 s", "60 s"),
+        (130.0, "2 min 10 s", "2 min"),
+        (3599.8, "1 h 0 min", "60 min"),
+        (7300.0, "2 h 2 min", "2 h 2 min"),
+    ],
 )
-def test_durations(seconds: float, said: str) -> None:
+def test_durations(seconds: float, said: str, rough: str) -> None:
     assert duration(seconds) == said
+    assert duration(seconds, rough=True) == rough

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from dignn.durations import duration
 from dignn.explanation import Explanations
 from dignn.report.charts import Curve, bars, curves
 from dignn.report.generators import features_in_words, refinement_in_words, structure_in_words
@@ -115,18 +116,6 @@ def _times(timings: Mapping[str, Any]) -> dict[str, Any]:
     wall = timings.get(WALL)
     whole = duration(wall) if isinstance(wall, int | float) and wall > 0 else None
     return {"times": bars(rows, title="Time of each stage") if rows else None, "wall": whole}
-
-
-def duration(seconds: float) -> str:
-    """A time as people say it."""
-    if seconds < 0.995:
-        return f"{max(seconds, 0.01):.2f} s"
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    if seconds < 119.5:
-        return f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def _settings(about: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
