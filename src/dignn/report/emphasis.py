@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dignn.evidence import Kind
+from dignn.evidence import Effect, Kind
 from dignn.explanation import Explanation
 
 # Log-odds that count as much: where no part costs more than this, none is drawn as strong as can be.
@@ -29,6 +29,18 @@ class Emphasis:
     columns: Mapping[int, list[int]] = field(default_factory=dict)
 
 
+def measured(explanation: Explanation) -> tuple[dict[int, Effect], dict[tuple[int, int], Effect]]:
+    """What removing each node does, and each edge: by its ends, in either order."""
+    if explanation.evidence is None:
+        return {}, {}
+    effects = explanation.evidence.effects
+    nodes = {effect.part.nodes[0]: effect for effect in effects.of(Kind.NODE)}
+    edges = {(effect.part.nodes[0], effect.part.nodes[1]): effect for effect in effects.of(Kind.EDGE)}
+    for (u, v), effect in list(edges.items()):  # two directed edges may join one pair, so the other order comes last
+        edges.setdefault((v, u), effect)
+    return nodes, edges
+
+
 def emphasis(explanation: Explanation) -> Emphasis:
     """The emphasis of an explanation; none where nothing was measured.
 
@@ -36,14 +48,10 @@ def emphasis(explanation: Explanation) -> Emphasis:
     """
     if explanation.evidence is None:
         return Emphasis()
-    effects = explanation.evidence.effects
-    nodes = {effect.part.nodes[0]: effect for effect in effects.of(Kind.NODE)}
-    edges = {(effect.part.nodes[0], effect.part.nodes[1]): effect for effect in effects.of(Kind.EDGE)}
-    for (u, v), effect in list(edges.items()):  # an undirected edge is asked for by either end
-        edges.setdefault((v, u), effect)
+    nodes, edges = measured(explanation)
     most = max([MUCH, *(effect.drop or 0.0 for effect in [*nodes.values(), *edges.values()])])
     columns: dict[int, list[int]] = {}
-    for effect in effects.of(Kind.COLUMN):
+    for effect in explanation.evidence.effects.of(Kind.COLUMN):
         if (effect.drop or 0.0) > 0:
             columns.setdefault(effect.part.nodes[0], []).append(effect.part.columns[0])
     return Emphasis(
