@@ -80,7 +80,7 @@ def test_an_explanation_beside_the_nearest_real_example() -> None:
     seen = Seen(explanation_html(shown))
     words = " ".join(seen.words)
     assert shown.evidence is not None
-    for told in ("two", "75 %", "4 nodes: 1 author, 2 papers, 1 venue", shown.evidence.text, "query", "graph"):
+    for told in ("two", "75 %", "4 nodes: 1 author, 2 paper, 1 venue", shown.evidence.text, "query", "graph"):
         assert told in words
     assert "The nearest real author, labelled “two”; the model says “one”" in words
     assert re.search(r"<b>graph</b>", explanation_html(shown))  # the model would miss it

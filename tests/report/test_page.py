@@ -237,7 +237,7 @@ def test_the_guide_claims_what_the_run_did(tmp_path: Path) -> None:
     hand = by_hand()
     made = told_of(hand, tmp_path)
     assert "was generated, not copied" in made
-    assert "2,000 graphs were made and 1,500 found sound; shown are, of each class, those of which it is near" in made
+    assert "2,000 graphs were made and 1,500 found sound; shown are, of each class, those of which the model is" in made
     assert "range of real members" not in made  # where they stand is not known
     assert "of which the model is surest" in told_of(hand, tmp_path, selection="highest")
     controls = [

@@ -16,7 +16,7 @@ from dignn.explanation import Explanation, Explanations
 from dignn.report.characters import clean
 from dignn.report.legend import entries
 from dignn.report.svg import CARD, INK, draw_parts, node_title, svg
-from dignn.report.words import features_of, made_of
+from dignn.report.words import features_of
 
 # Columns of the classified node that are shown.
 FEATURES = 12
@@ -93,7 +93,7 @@ def _head(explanation: Explanation) -> Markup:
         percent(explanation.score),
         _SMALL,
         int(explanation.graph.sizes[0]),
-        made_of(explanation.graph),
+        explanation.composition(),
     )
 
 

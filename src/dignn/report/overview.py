@@ -16,8 +16,8 @@ _NAMED = 6
 # What is shown of each class, by the rule that chose it.
 _RULES = {
     "highest": "those of which the model is surest",
-    "typical": "those of which it is nearly surest and that are like real members",
-    "representative": "those of which it is nearly surest and that are like real members",
+    "typical": "those of which the model is nearly surest, and which are like real members",
+    "representative": "those of which the model is nearly surest, and which are like real members",
 }
 
 
