@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
-import pytest
 from torch import Tensor, nn
 from torch_geometric.data import HeteroData
 
@@ -26,6 +28,23 @@ HOSTILE = (
     "' onmouseover='window.hacked=1",
     "</style><a href=javascript:window.hacked=1>&amp; {{ 7 * 7 }}</a>",
 )
+
+# What takes most of the time of a small run, and how much of it is enough to look at something else.
+LESS = {
+    "dignn.metrics.c2st.TREES": 2,
+    "dignn.metrics.c2st.FOLDS": 2,
+    "dignn.metrics.table.CONTROL_GRAPHS": 12,
+    "dignn.features.absorbing_rows._ROWS": 100,
+}
+
+
+@contextmanager
+def less_work() -> Iterator[None]:
+    """Inside, classifiers, controls and calibration, which have tests of their own, are as in :data:`LESS`."""
+    with ExitStack() as stack:
+        for name, number in LESS.items():
+            stack.enter_context(mock.patch(name, number))
+        yield
 
 
 def small_config() -> Config:
@@ -92,12 +111,8 @@ def _columns(spec: FeatureSpec) -> list[str]:
 
 
 def _run(model: Any, data: HeteroData, schema: Schema, folder: Path, name: str) -> Explanations:
-    with pytest.MonkeyPatch.context() as patch:  # what takes time has tests of its own
-        patch.setattr("dignn.runtime.threads.cores", lambda: 1)
-        patch.setattr("dignn.features.absorbing_rows._ROWS", 100)
-        patch.setattr("dignn.metrics.c2st.TREES", 2)
-        patch.setattr("dignn.metrics.c2st.FOLDS", 2)
-        patch.setattr("dignn.metrics.table.CONTROL_GRAPHS", 12)
+    # Fixtures of a whole session come before those of a module, such as haste.
+    with less_work(), mock.patch("dignn.runtime.threads.cores", return_value=1):
         about = {"dataset": name, "preset": "smoke"}
         explainer = DiGNNExplainer(model, data, schema=schema, config=small_config(), folder=folder, about=about)
         return explainer.fit().explain()

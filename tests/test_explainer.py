@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from dignn.structure import NodeGrowth
 from strategies import rings_and_stars
 from tiny_models import TinyGCN, TinyHetero
 
+pytestmark = pytest.mark.usefixtures("haste")
 SMOKE, HASTE = PRESETS["smoke"], TrainingConfig(steps=10, validate_every=5)
 SMALL = replace(
     SMOKE,
@@ -54,15 +54,6 @@ FILES = {
     "nearest.safetensors",
     "backdrop.safetensors",
 }
-
-
-@pytest.fixture(autouse=True, scope="module")
-def few_trees() -> Iterator[None]:
-    """Classifier and controls have tests of their own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dignn.metrics.c2st.TREES", 2)
-        patch.setattr("dignn.metrics.table.CONTROL_GRAPHS", 12)
-        yield
 
 
 @pytest.fixture(scope="module")

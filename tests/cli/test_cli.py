@@ -16,6 +16,8 @@ from dignn.batch import GraphBatch
 from dignn.gnn.zoo import DEFAULTS
 from dignn.schema import Schema
 
+pytestmark = pytest.mark.usefixtures("haste")
+
 
 @pytest.mark.parametrize("preset", ["smoke", pytest.param("fast", marks=pytest.mark.slow)])
 def test_demo_writes_a_report_and_names_it(

@@ -18,6 +18,8 @@ from dignn.cli.rebuild import fewer_columns, restored
 from dignn.config import PRESETS, Config
 from dignn.errors import DignnError
 
+pytestmark = pytest.mark.usefixtures("haste")
+
 # What makes the model is code, so it is named each time.
 MODEL = ("--model", "gnn.py:load")
 MADE = ("metrics.json", "explanations.json", "explanations.safetensors", "candidates.safetensors", "config.json")

@@ -10,6 +10,7 @@ import pytest
 
 from command_line import run
 
+pytestmark = pytest.mark.usefixtures("haste")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 

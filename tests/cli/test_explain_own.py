@@ -12,6 +12,7 @@ from torch_geometric.data import Data
 from command_line import run
 from dignn.explanation import Explanations
 
+pytestmark = pytest.mark.usefixtures("haste")
 SMOKE = ("--preset", "smoke", "--quiet")
 GRAPHS = ("explain", "data.pt", "--model", "gnn.py:load")
 

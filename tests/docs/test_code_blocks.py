@@ -14,6 +14,7 @@ import torch
 from docs.blocks import ROOT, BlockError, blocks, pages, run_page
 from docs.stand_ins import make_small, stand_in
 
+pytestmark = pytest.mark.usefixtures("haste")
 # The user's own model file, for pages that name one.
 MY_GNN = """
 import torch
