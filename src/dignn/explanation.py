@@ -182,7 +182,7 @@ class Explanations(Mapping[str, list[Explanation]]):
 
     def plot(self, rank: int = 0) -> Figure:
         """Draws the explanation of one rank of every class, with its features, as the paper's case study does."""
-        from dignn.report.figure import explanations_figure
+        from dignn.report.case_study import explanations_figure
 
         return explanations_figure(self, rank)
 

@@ -45,8 +45,12 @@ def member_name(graph: GraphBatch, node: int) -> str:
     return features[0][0] if features else ""
 
 
+def counts(graph: GraphBatch) -> dict[str, int]:
+    """How many nodes of each type there are, for types that have some."""
+    found = {name: int((graph.node_type == code).sum()) for code, name in enumerate(graph.schema.node_types)}
+    return {name: count for name, count in found.items() if count}
+
+
 def composition(graph: GraphBatch) -> str:
     """How many nodes of each type, for example ``2 author, 5 paper``."""
-    names = graph.schema.node_types
-    counts = [int((graph.node_type == code).sum()) for code in range(len(names))]
-    return ", ".join(f"{count} {name}" for count, name in zip(counts, names, strict=True) if count)
+    return ", ".join(f"{count} {name}" for name, count in counts(graph).items())

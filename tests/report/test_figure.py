@@ -17,7 +17,8 @@ import hand_made
 from dignn.backdrop import Profile
 from dignn.errors import DignnError
 from dignn.explanation import Explanation, Explanations
-from dignn.report.figure import explanation_figure, explanations_figure, size_and_score
+from dignn.report.case_study import explanations_figure
+from dignn.report.figure import explanation_figure, size_and_score
 from dignn.schema import FeatureKind, FeatureSpec
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import networkx as nx
 
-from dignn.evidence import Kind
 from dignn.explanation import Explanation
 from dignn.readable import edges, member_name, top_features, type_name
 from dignn.report.characters import clean
+from dignn.report.emphasis import measured
 from dignn.schema import FeatureKind
 
 # Types with at most this many columns get an attribute per column; the features of others are one text.
@@ -51,17 +51,11 @@ def portable_graph(explanation: Explanation) -> nx.Graph | nx.DiGraph:
 
 def importance(explanation: Explanation) -> tuple[dict[int, float], dict[tuple[int, int], float]]:
     """Log-odds that the class loses without each node, and without each edge (both orders of its ends)."""
-    if explanation.evidence is None:
-        return {}, {}
-    effects = explanation.evidence.effects
-    nodes = {effect.part.nodes[0]: effect.drop for effect in effects.of(Kind.NODE) if effect.drop is not None}
-    pairs: dict[tuple[int, int], float] = {}
-    measured = [(effect.part.edges[0], effect.drop) for effect in effects.of(Kind.EDGE) if effect.drop is not None]
-    for (u, v), drop in measured:
-        pairs[u, v] = drop
-    for (u, v), drop in measured:  # two directed edges may join one pair, so the other order is filled in last
-        pairs.setdefault((v, u), drop)
-    return nodes, pairs
+    nodes, edges = measured(explanation)
+    return (
+        {node: effect.drop for node, effect in nodes.items() if effect.drop is not None},
+        {pair: effect.drop for pair, effect in edges.items() if effect.drop is not None},
+    )
 
 
 def _of_graph(explanation: Explanation) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +15,15 @@ from dignn.errors import DignnError
 from dignn.explanation import Explanation, Explanations
 from dignn.readable import type_name
 from dignn.report.charts.densities import ENOUGH, Density, density_of
-from dignn.report.figure import INK, LINE, Picture, add_legend, draw, legend_marks, plain, title
-from dignn.report.svg import shortened
+from dignn.report.figure import Picture, add_legend, draw, legend_marks, plain, title
+from dignn.report.svg import INK, LINE, shortened
 from dignn.schema import FeatureKind, Schema
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Classes that are drawn at most: a figure of hundreds would be metres high.
+CLASSES = 24
 # Graphs side by side, and inches of a graph, of features and of a density.
 MOST_COLUMNS = 4
 WIDTH, GRAPH, FEATURES, DENSITY, LEGEND = 3.1, 2.9, 1.75, 1.35, 0.6
@@ -54,10 +56,11 @@ class Study:
         return [GRAPH, *([FEATURES] if self.own else []), *(DENSITY for _ in self.continuous)]
 
 
-def case_study(explanations: Explanations, rank: int = 0) -> Figure:
+def explanations_figure(explanations: Explanations, rank: int = 0) -> Figure:
     """A column per class: the explanation, the features of its classified node, densities of its continuous values.
 
-    Features and densities stand beside those of the real class, where the explanations know these. Many classes wrap.
+    Features and densities stand beside those of the real class, where the explanations know these. Many classes wrap;
+    of more than ``CLASSES`` the first that have such an explanation are shown, and the title says how many there are.
 
     Args:
         explanations: of all classes.
@@ -66,6 +69,16 @@ def case_study(explanations: Explanations, rank: int = 0) -> Figure:
     Raises:
         DignnError: no class has an explanation of this rank.
     """
+    if len(explanations) <= CLASSES:
+        return _case_study(explanations, rank)
+    there = {name: several for name, several in explanations.items() if 0 <= rank < len(several)} or explanations
+    shown = dict(list(there.items())[:CLASSES])
+    figure = _case_study(replace(explanations, by_class=shown), rank)
+    figure.suptitle(f"{len(shown)} of {len(explanations):,} classes", fontsize=10, color=INK)
+    return figure
+
+
+def _case_study(explanations: Explanations, rank: int) -> Figure:
     study = _study(explanations, rank)
     drawn = [item for _, item in study.shown if item is not None]
     bands = math.ceil(len(study.shown) / MOST_COLUMNS)

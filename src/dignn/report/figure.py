@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.artist import Artist
@@ -16,16 +15,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 
-from dignn.explanation import Explanation, Explanations
+from dignn.explanation import Explanation
 from dignn.readable import edges, member_name, type_name
 from dignn.report.characters import clean
 from dignn.report.emphasis import Emphasis, emphasis
 from dignn.report.layout import layout
 from dignn.report.legend import CLASSIFIED, drawn_lines, drawn_types
 from dignn.report.looks import Look, looks
-from dignn.report.svg import INK as INK
-from dignn.report.svg import LINE as LINE
-from dignn.report.svg import dark, dashes, lettered, shortened
+from dignn.report.svg import INK, LINE, dark, dashes, lettered, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,8 +42,6 @@ _AREA = {"diamond": 0.75, "star": 1.7, "pentagon": 1.15, "hexagon": 1.15}
 SIZE = 130.0  # of a node, points squared
 # Letters of a class's name above a graph, and of a name in a legend.
 LONGEST_TITLE, LONGEST_NAME = 34, 28
-# Classes of one figure: each takes time, and a picture has a largest height.
-CLASSES = 24
 
 
 class Picture(Figure):
@@ -198,19 +193,3 @@ def add_legend(to: Axes | Figure, marks: Sequence[Artist], names: Sequence[str],
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set_text(shortened(name, LONGEST_NAME))
         plain(text)
-
-
-def explanations_figure(explanations: Explanations, rank: int = 0) -> Figure:
-    """The explanation of one rank of every class beside its features, see :mod:`dignn.report.case_study`.
-
-    Of more than ``CLASSES`` classes it shows the first that have such an explanation, and says how many there are.
-    """
-    from dignn.report.case_study import case_study
-
-    if len(explanations) <= CLASSES:
-        return case_study(explanations, rank)
-    there = {name: several for name, several in explanations.items() if 0 <= rank < len(several)} or explanations
-    shown = dict(list(there.items())[:CLASSES])
-    figure = case_study(replace(explanations, by_class=shown), rank)
-    figure.suptitle(f"{len(shown)} of {len(explanations):,} classes", fontsize=10, color=INK)
-    return figure

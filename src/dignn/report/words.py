@@ -43,10 +43,8 @@ def features_of(graph: GraphBatch, node: int, missed: Sequence[int], most: int) 
 
 def made_of(graph: GraphBatch) -> str:
     """How many nodes of each type, in words: ``2 authors, 1 paper``."""
-    names = graph.schema.node_types
-    counts = [int((graph.node_type == code).sum()) for code in range(len(names))]
-    shown = [(number, noun(name) if number == 1 else nouns(name)) for number, name in zip(counts, names, strict=True)]
-    return ", ".join(f"{number} {word}" for number, word in shown if number)
+    shown = [(count, noun(name) if count == 1 else nouns(name)) for name, count in readable.counts(graph).items()]
+    return ", ".join(f"{count} {word}" for count, word in shown)
 
 
 def unbroken(text: str) -> str:
