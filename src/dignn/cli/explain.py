@@ -100,26 +100,31 @@ def explain_with(preset: str) -> Callable[..., None]:
         folder = out or Path("runs") / Path(name).stem
         with working(quiet, json) as progress:
             load_torch(progress)
-            if is_file(name):
-                if known != Known():
-                    raise DignnError(
-                        f"--columns, --form and --download are of data sets that dignn knows, and {name} is a file; "
-                        "leave them out (select columns before you train and save)"
-                    )
-                _check(config, folder)
+            file = is_file(name)
+            _refuse_options(name, known, own, file=file)
+            _check(config, folder)
+            if file:
                 subject = as_noted(of_file(Path(name), own), folder)
             else:
-                if own.given():
-                    raise DignnError(
-                        f"{', '.join(own.given())} needs a data file, and {name} is a data set with a model of its "
-                        "own; give a file, or leave it out"
-                    )
-                _check(config, folder)
                 subject = of_dataset(name, seed, known.form, fewer, progress, download=known.download)
             explanations = subject.explainer(config, seed, folder, preset, progress).fit().explain()
         _show(explanations, subject, folder, quiet, json)
 
     return explain
+
+
+def _refuse_options(name: str, known: Known, own: Own, *, file: bool) -> None:
+    """Refuses options of a data set that were given with a file, and those of a file given with a data set."""
+    if file and known != Known():
+        raise DignnError(
+            f"--columns, --form and --download are of data sets that dignn knows, and {name} is a file; "
+            "leave them out (select columns before you train and save)"
+        )
+    if not file and own.given():
+        raise DignnError(
+            f"{', '.join(own.given())} needs a data file, and {name} is a data set with a model of its own; give a "
+            "file, or leave it out"
+        )
 
 
 def _check(config: Config, folder: Path) -> None:
