@@ -10,7 +10,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from dignn.console_progress import ConsoleProgress, duration, remaining
+from dignn.console_progress import ConsoleProgress, remaining
+from dignn.durations import duration
 
 
 class Clock:
@@ -146,8 +147,8 @@ def test_a_stage_that_fails_is_not_called_finished_and_may_still_tell(terminal: 
         (7199, "2 h 0 min"),
     ],
 )
-def test_durations_are_words(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
+def test_guesses_are_rough_words(seconds: float, words: str) -> None:
+    assert duration(seconds, rough=True) == words
 
 
 def test_the_rest_goes_on_as_it_went() -> None:

@@ -14,23 +14,13 @@ from rich.progress import Progress as Bars
 from rich.text import Text
 
 from dignn.console import err
+from dignn.durations import duration
 from dignn.runtime.progress import Progress, Tick
 
 # Where the output is a file: seconds between two lines about a stage, and between two looks at whether one is due.
 EVERY, LOOK = 20.0, 5.0
 # Below this share of the work a guess at the rest is worth nothing.
 TOO_EARLY = 0.02
-MINUTE, HOUR = 60, 3600
-
-
-def duration(seconds: float) -> str:
-    """A time in words, as exact as a guess deserves: ``25 s``, ``3 min``, ``2 h 10 min``."""
-    if seconds < 1.5 * MINUTE:
-        return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / MINUTE)
-    if seconds < 1.5 * HOUR:
-        return f"{minutes} min"
-    return f"{minutes // 60} h {minutes % 60} min"
 
 
 def remaining(elapsed: float, done: float, total: float) -> float | None:
@@ -51,9 +41,11 @@ class _Stage:
     def line(self, now: float) -> str:
         elapsed = now - self.begun
         if not self.total:
-            return f"{self.title}: {duration(elapsed)} so far"
+            return f"{self.title}: {duration(elapsed, rough=True)} so far"
         left = remaining(elapsed, self.done, self.total)
-        guess = f"{duration(elapsed)} so far" if left is None else f"about {duration(left)} left"
+        guess = (
+            f"{duration(elapsed, rough=True)} so far" if left is None else f"about {duration(left, rough=True)} left"
+        )
         return f"{self.title}: {100 * self.done // self.total} %, {guess}"
 
 
@@ -137,7 +129,7 @@ class _Left(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         left = None if task.total is None else remaining(task.elapsed or 0.0, task.completed, task.total)
-        return Text("" if left is None else f"about {duration(left)} left", style="cyan")
+        return Text("" if left is None else f"about {duration(left, rough=True)} left", style="cyan")
 
 
 class _Lines:
