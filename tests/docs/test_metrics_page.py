@@ -2,14 +2,57 @@
 
 from __future__ import annotations
 
-from dignn.report import measures
+import re
+
+import pytest
+
+from dignn.report import measures, verdicts
 from docs.blocks import ROOT
+
+SHOWN = (*measures.STRUCTURE, *measures.FEATURES, *measures.FAITHFUL, *measures.TRUTH)
+# Contrast is shown class by class, so its path is none of theirs.
+JUDGES = {str(measure.path): measure.judge for measure in SHOWN} | {"sound.contrast": verdicts.contrasted}
+PAGE = (ROOT / "docs" / "metrics.md").read_text()
+NOISE = {"random_trees": 0.9, "column_noise": 0.9}
+# What the table of the page calls good: a value that just is, and one that just is not, where real graphs score .4.
+GOOD = {
+    ".98 or more": (0.98, 0.97),
+    "at most twice the floor, give or take chance": (0.8, 0.82),
+    ".6 or less, or no higher than real graphs from real graphs": (0.6, 0.65),
+    ".6 or less, or no higher than real rows from real rows": (0.6, 0.65),
+    "as often as held-out graphs are, or more often": (0.4, 0.3),
+    "as varied as real graphs, or more": (0.4, 0.3),
+    "at most 1.25 times the floor": (0.5, 0.51),
+    "at most .05 above the floor": (0.44, 0.46),
+    ".95 or more, and noise is below it": (0.95, 0.94),
+    "as high as for the surest real members": (0.4, 0.3),
+    ".05 above the floor or more, or 1": (0.46, 0.44),
+    "no lower than that of ten random real graphs": (0.4, 0.3),
+    "above .05, and at least half of what real members show": (0.2, 0.19),
+    ".9 or more": (0.9, 0.89),
+}
 
 
 def test_every_figure_of_the_report_is_explained() -> None:
-    page = (ROOT / "docs" / "metrics.md").read_text()
-    shown = (*measures.STRUCTURE, *measures.FEATURES, *measures.FAITHFUL, *measures.TRUTH)
-    assert len(shown) > 15
-    for measure in shown:
-        assert measure.name in page
-        assert f"`{measure.path}`" in page
+    assert len(SHOWN) > 15
+    for measure in SHOWN:
+        assert measure.name in PAGE
+        assert f"`{measure.path}`" in PAGE
+
+
+@pytest.mark.parametrize(("path", "judge"), JUDGES.items())
+def test_what_the_page_calls_good_the_report_calls_good(path: str, judge: verdicts.Judge) -> None:
+    row = re.search(rf"(?m)^\|.*`{re.escape(path)}`.*\| (.*?) \|$", PAGE)
+    assert row is not None
+    good, other = GOOD[row[1]]
+    assert judge(good, 0.4, NOISE).level == "good"
+    assert judge(other, 0.4, NOISE).level != "good"
+
+
+def test_more_than_the_floor_is_good_where_the_page_says_so() -> None:
+    for path in ("sound.graphs.novelty", "sound.graphs.uniqueness", "sound.contrast", "sound.coverage", "paper.gf"):
+        assert JUDGES[path](1.0, 0.4, NOISE).level == "good"
+    assert JUDGES["paper.gf"](1.0, 0.98, NOISE).level == "good"
+    assert JUDGES["sound.contrast"](0.04, 0.05, NOISE).level != "good"
+    assert JUDGES["paper.pf"](0.97, 0.4, {"column_noise": 0.97}).level != "good"
+    assert JUDGES["sound.graphs.c2st"](0.9, 0.9, NOISE).level == "good"
