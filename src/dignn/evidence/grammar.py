@@ -76,9 +76,9 @@ def percent(probability: float, *, cut: bool = False) -> str:
     if value < 0.01:
         return "under 0.01 %" if value > 0 else "0 %"
     digits = 0 if 10 <= value <= 90 else 1 if 0.1 <= value <= 99.9 else 2
-    down = math.floor(value * 10**digits + 1e-9) / 10**digits
-    # 99.96 must not read as 100
-    return f"{down if cut or value > 90 else value:.{digits}f} %"
+    if cut:
+        value = math.floor(value * 10**digits + 1e-9) / 10**digits
+    return f"{value:.{digits}f} %"
 
 
 def at_least(probability: float) -> str:
