@@ -369,6 +369,32 @@ def test_a_file_that_lacks_a_tensor_is_damaged(tmp_path: Path) -> None:
         GraphBatch.load(tmp_path / "a.safetensors")
 
 
+@pytest.mark.parametrize(
+    ("part", "put", "told"),
+    [
+        ("author.count", None, "lacks table.author.count"),
+        ("author.column", None, "lacks table.author.column"),
+        ("author.value", None, "lacks table.author.value"),
+        ("paper.dense", None, "lacks the features of 'paper'"),
+        ("author.value", torch.tensor([1.0, torch.nan]), "table.author.value holds values that are no numbers"),
+        ("paper.dense", torch.tensor([[0.5], [torch.inf]]), "table.paper.dense holds values that are no numbers"),
+        ("author.column", torch.tensor([0, -1]), "do not fit each other"),
+        ("author.value", torch.tensor([1.0]), "do not fit each other"),
+        ("author.count", torch.tensor([1]), "do not fit each other"),
+    ],
+)
+def test_a_damaged_table_is_named(part: str, put: torch.Tensor | None, told: str, tmp_path: Path) -> None:
+    tensors = example().packed()
+    assert f"table.{part}" in tensors
+    del tensors[f"table.{part}"]
+    if put is not None:
+        tensors[f"table.{part}"] = put
+    metadata = {"format": "dignn.GraphBatch.1", "schema": SCHEMA.to_json()}
+    save_tensors(tmp_path / "a.safetensors", tensors, metadata)
+    with pytest.raises(RunFolderError, match=f"is damaged .*{told}"):
+        GraphBatch.load(tmp_path / "a.safetensors")
+
+
 # -- evenly spread numbers ----------------------------------------------------------------------------
 
 

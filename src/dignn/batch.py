@@ -16,7 +16,7 @@ from torch import Tensor
 
 from dignn.errors import RunFolderError, SchemaError
 from dignn.runtime.files import load_tensors, save_tensors
-from dignn.schema import FeatureKind, Schema
+from dignn.schema import FeatureKind, FeatureSpec, Schema
 
 PADDING = -1
 
@@ -219,11 +219,16 @@ class GraphBatch:
         missing = {"node_type", "edge", "label", "graph_label", "row"} - set(tensors)
         if missing:
             raise SchemaError(f"it lacks {', '.join(sorted(missing))}")
-        tables = {}
+        tables: dict[str, Tensor] = {}
+        lost: list[str] = []  # types whose nodes have no features, though others have some
         for name in schema.node_types:
-            table = _unpack(f"table.{name}", tensors, schema.spec(name).width)
+            table = _unpack(f"table.{name}", tensors, schema.spec(name))
             if table is not None:
                 tables[name] = table
+            elif bool((tensors["node_type"] == schema.type_index(name)).any()) and schema.spec(name).generated:
+                lost.append(name)
+        if tables and lost:
+            raise SchemaError(f"it lacks the features of '{lost[0]}'")
         found = {name: tensors[name] for name in ("node_type", "label", "graph_label", "row")}
         return cls(schema=schema, edge=tensors["edge"].long(), tables=tables, **found).check()
 
@@ -293,14 +298,22 @@ def _pack(prefix: str, table: Tensor, kind: FeatureKind) -> dict[str, Tensor]:
     }
 
 
-def _unpack(prefix: str, tensors: Mapping[str, Tensor], width: int) -> Tensor | None:
-    if f"{prefix}.dense" in tensors:
-        return tensors[f"{prefix}.dense"]
-    if f"{prefix}.count" not in tensors:
+def _unpack(prefix: str, tensors: Mapping[str, Tensor], spec: FeatureSpec) -> Tensor | None:
+    """The table that :func:`_pack` gave; None where there is nothing of it."""
+    parts = ("count", "column", "value") if spec.kind.discrete else ("dense",)
+    found = {part: tensors[f"{prefix}.{part}"] for part in parts if f"{prefix}.{part}" in tensors}
+    if not found:
         return None
-    count = tensors[f"{prefix}.count"].long()
-    table = torch.zeros(len(count), width)
-    table[torch.repeat_interleave(torch.arange(len(count)), count), tensors[f"{prefix}.column"].long()] = tensors[
-        f"{prefix}.value"
-    ]
+    for part in parts:
+        if part not in found:
+            raise SchemaError(f"it lacks {prefix}.{part}")
+        if not bool(found[part].isfinite().all()):
+            raise SchemaError(f"{prefix}.{part} holds values that are no numbers")
+    if not spec.kind.discrete:
+        return found["dense"]
+    count, column, value = found["count"].long(), found["column"].long(), found["value"]
+    if int(count.sum()) != len(column) or column.shape != value.shape or _outside(column, 0, spec.width):
+        raise SchemaError(f"the parts of {prefix} do not fit each other")
+    table = torch.zeros(len(count), spec.width)
+    table[torch.repeat_interleave(torch.arange(len(count)), count), column] = value
     return table
