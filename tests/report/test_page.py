@@ -16,7 +16,7 @@ from dignn.batch import GraphBatch
 from dignn.evidence import NearestExample
 from dignn.explanation import Standing
 from dignn.report import page as report_page
-from dignn.report.classes import Detail, near_in_words, ordinal
+from dignn.report.classes import Detail, near_in_words, ordinal, same_in_words, standing_in_words
 from dignn.report.page import MOST_BYTES, write_page
 from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
 from small_runs import HOSTILE, planted_run
@@ -204,7 +204,7 @@ def test_hundreds_of_classes_make_a_page_that_opens(
     assert text.count('<section class="class-panel"') == panels
     check_links(text)
     assert "so many classes" in text
-    assert "3 more of this class" in text
+    assert "3 more explanations of this class are not shown here" in text
     assert ("no more than the first 50 classes" in text) == (panels == 50)
 
 
@@ -236,7 +236,8 @@ def told_of(explanations: Explanations, folder: Path, **config: object) -> str:
 def test_the_guide_claims_what_the_run_did(tmp_path: Path) -> None:
     hand = by_hand()
     made = told_of(hand, tmp_path)
-    assert "was generated, not copied" in made
+    assert "An explanation is a small graph that was generated. 2,000" in made
+    assert "copied" not in made  # a generated graph may be the same as a real one
     assert "2,000 graphs were made and 1,500 found sound; shown are, of each class, those of which the model is" in made
     assert "range of real members" not in made  # where they stand is not known
     assert "of which the model is surest" in told_of(hand, tmp_path, selection="highest")
@@ -249,7 +250,7 @@ def test_the_guide_claims_what_the_run_did(tmp_path: Path) -> None:
         told_of(replace(hand, about={"explainer": None}), tmp_path),
     ]
     assert len(set(controls)) == len(controls)
-    assert not any("not copied" in told for told in controls)
+    assert not any("that was generated." in told for told in controls)
     assert "reshuffled" in controls[4]
 
 
@@ -279,6 +280,62 @@ def test_agreement_is_told_of_those_for_whom_it_was_measured(tmp_path: Path) -> 
     text = page(replace(by_hand(), about=about), tmp_path)
     assert "200 real things have this label; of those in the small real graphs of this run the model gives it" in text
     assert "3 real things have this label." in text
+
+
+def test_one_explanation_that_is_left_out_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dignn.report.page.LEVELS", (Detail(ranks=1),))
+    several = {name: [item, replace(item, rank=1)] for name, (item,) in by_hand().items()}
+    text = page(Explanations(several), tmp_path)
+    assert "1 more explanation of this class is not shown here" in text
+    assert "It is in the explanations themselves" in text
+
+
+@pytest.mark.parametrize(
+    ("standing", "told"),
+    [
+        (Standing(True, 0.75, 0.2), "The model is surer of it than of 75 % of them. To the model it is nearer to real "
+         "members than 80 % of them."),
+        (Standing(False, 0.0, 1.0), "The model is less sure of it than of any of them. To the model it is farther "
+         "from real members than any of them."),
+        (Standing(False, 1.0, 0.0), "surer of it than of any of them. To the model it is nearer to real members than "
+         "any of them."),
+    ],
+)  # fmt: skip
+def test_where_an_explanation_stands_is_told_in_short_sentences(standing: Standing, told: str) -> None:
+    found = standing_in_words(standing, "first")
+    assert found.startswith(f"{'Inside' if standing.inside else 'Outside'} the range of real members of “first”. ")
+    assert found.endswith(told)
+
+
+def turned(graph: GraphBatch) -> GraphBatch:
+    """The same graph with its nodes in the other order, other labels and other features."""
+    back = torch.arange(int(graph.sizes[0])).flip(0)
+    return replace(
+        graph,
+        edge=graph.edge[:, back][:, :, back],
+        label=torch.full_like(graph.label, -1),
+        graph_label=graph.graph_label + 1,
+        tables={name: torch.zeros_like(rows) for name, rows in graph.tables.items()},
+    )
+
+
+def test_a_real_example_that_is_the_same_graph_is_said_to_be(tmp_path: Path) -> None:
+    for edges, told in ((True, True), (False, False)):
+        several = {
+            name: [replace(item, example=turned(by_hand(edges=edges)[name][0].graph))]
+            for name, (item,) in by_hand().items()
+        }
+        assert (page(Explanations(several), tmp_path).count("it has the same nodes and edges.") == 2) == told
+
+
+def test_graphs_of_other_members_are_not_the_same() -> None:
+    graph = by_hand()["first"][0].graph
+    schema = replace(graph.schema, features=(FeatureSpec(FeatureKind.IDENTITY, 3),))
+    members = replace(graph, schema=schema, tables={"thing": torch.eye(3)})
+    assert same_in_words(members, replace(members, tables={"thing": torch.eye(3).flip(0)})).startswith(
+        "It has the same"
+    )
+    assert same_in_words(members, replace(members, tables={"thing": torch.eye(3)[[1, 0, 2]]})) == ""
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
+
+from dignn import readable
 from dignn.backdrop import Backdrop
+from dignn.batch import GraphBatch
 from dignn.evidence import NearestExample
 from dignn.evidence.grammar import nouns, percent, quoted
 from dignn.explanation import Explanation, Explanations, Standing
+from dignn.isomorphism import isomorphic
 from dignn.report.comparison import comparisons
 from dignn.report.emphasis import emphasis
 from dignn.report.graphview import graph_view, legend, stronger
@@ -80,14 +85,40 @@ def near_in_words(nearest: NearestExample) -> str:
     )
 
 
+def same_in_words(one: GraphBatch, other: GraphBatch) -> str:
+    """That two graphs of a schema are one graph, where they are: types, members and relations; features aside."""
+    if not isomorphic(_with_members(one), _with_members(other)):
+        return ""
+    kinds = {one.schema.spec(readable.type_name(one, node)).kind for node in range(int(one.sizes[0]))}
+    aside = kinds - {FeatureKind.NONE, FeatureKind.IDENTITY}
+    return "Features aside, it has the same nodes and edges." if aside else "It has the same nodes and edges."
+
+
+def _with_members(graph: GraphBatch) -> GraphBatch:
+    """The graph with members of types whose nodes have names of their own in place of labels, which are not drawn."""
+    label = torch.full_like(graph.label, -1)
+    for node in range(int(graph.sizes[0])):
+        name = readable.type_name(graph, node)
+        if graph.schema.spec(name).kind is FeatureKind.IDENTITY and name in graph.tables:
+            label[0, node] = graph.tables[name][int(graph.row[0, node])].argmax()
+    return replace(graph, label=label, graph_label=torch.full_like(graph.graph_label, -1))
+
+
 def standing_in_words(standing: Standing, name: str) -> str:
     """Where an explanation stands among real members of its class."""
     where = "Inside" if standing.inside else "Outside"
-    return (
-        f"{where} the range of real members of {quoted(name)}: the model is less sure of "
-        f"{percent(standing.score_rank)} of them, and {percent(standing.distance_rank)} of them are nearer to each "
-        "other than this graph is to them."
+    score, nearer = standing.score_rank, 1 - standing.distance_rank
+    sure = f"surer of it than of {_of_them(score)}" if score > 0 else "less sure of it than of any of them"
+    near = (
+        f"nearer to real members than {_of_them(nearer)}"
+        if nearer > 0
+        else "farther from real members than any of them"
     )
+    return f"{where} the range of real members of {quoted(name)}. The model is {sure}. To the model it is {near}."
+
+
+def _of_them(share: float) -> str:
+    return "any of them" if share >= 1 else f"{percent(share)} of them"
 
 
 def _class(
@@ -178,6 +209,7 @@ def _example(explanation: Explanation, key: str) -> dict[str, Any] | None:
         "label": None if nearest is None or nearest.label is None else classes[nearest.label],
         "predicted": None if nearest is None else classes[nearest.predicted],
         "near": None if nearest is None else unbroken(near_in_words(nearest)),
+        "same": same_in_words(explanation.graph, example),
     }
 
 

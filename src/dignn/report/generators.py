@@ -27,7 +27,7 @@ _FEATURES = {
 }
 
 
-# Generators that learn, so that what they make is new: names of users' own, and of controls, are not among them.
+# Generators that learn: names of users' own, and of controls, are not among them.
 _LEARNED = ("node-growth", "edge-diffusion")
 _DRAWN = ("bootstrap",)
 
@@ -49,7 +49,7 @@ def origin_in_words(about: Mapping[str, Any]) -> tuple[str, str]:
         return f"a small graph that the generator “{structure}” made.", ""
     if features in _DRAWN:
         return "a small graph whose structure was generated;", "its nodes carry features of real nodes, as a control."
-    return "a small graph that was generated,", "not copied from the data."
+    return "a small graph that was generated.", ""
 
 
 def structure_in_words(config: Mapping[str, Any]) -> str | None:
