@@ -156,6 +156,15 @@ def test_files_give_back_what_was_saved(backdrop: Backdrop, tmp_path: Path) -> N
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
+def test_profiles_under_other_names_are_not_passed_over(backdrop: Backdrop, tmp_path: Path) -> None:
+    path = tmp_path / "backdrop.safetensors"
+    backdrop.save(path)
+    tensors, metadata = load_tensors(path, "dignn.Backdrop.1")
+    save_tensors(path, {name.replace("profile.0", "profile.author"): x for name, x in tensors.items()}, metadata)
+    with pytest.raises(RunFolderError, match="profiles of node types that there are not"):
+        Backdrop.load(path)
+
+
 @pytest.mark.parametrize(
     ("name", "change"),
     [

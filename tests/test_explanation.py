@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -101,9 +102,8 @@ def test_files_of_another_version_are_refused(tmp_path: Path) -> None:
     content = json.loads(path.read_text())
     assert content["format"] == FORMAT
     path.write_text(json.dumps(content | {"format": "dignn.Explanations.1"}))
-    with pytest.raises(
-        RunFolderError, match=f"format dignn.Explanations.1, not {FORMAT}; `dignn evaluate .*` makes it anew"
-    ):
+    remedy = "if it is older, `dignn evaluate .*` makes it anew; if it is newer, update dignn"
+    with pytest.raises(RunFolderError, match=f"format dignn.Explanations.1, not {FORMAT}: {remedy}"):
         Explanations.load(tmp_path)
 
 
@@ -165,7 +165,7 @@ def test_values_that_no_run_writes_are_named_as_damage(tmp_path: Path, key: str,
     content = json.loads(path.read_text())
     content["classes"]["two"][0][key] = value
     path.write_text(json.dumps(content))
-    with pytest.raises(RunFolderError, match="explanations.json is damaged .*; delete the file and run again"):
+    with pytest.raises(RunFolderError, match="explanations.json is damaged .*; `dignn evaluate .*` makes it anew"):
         Explanations.load(tmp_path)
 
 
@@ -183,7 +183,9 @@ def test_graphs_of_other_explanations_are_refused(tmp_path: Path) -> None:
     other = tmp_path / "other"
     Explanations({"two": [explanation()]}).save(other)
     (other / "explanations.safetensors").replace(tmp_path / "explanations.safetensors")
-    with pytest.raises(RunFolderError, match="holds 1 graphs and explanations.json tells of 2; delete both"):
+    with pytest.raises(
+        RunFolderError, match="holds 1 graphs and explanations.json tells of 2; `dignn evaluate .*` makes both"
+    ):
         Explanations.load(tmp_path)
 
 
@@ -215,6 +217,40 @@ def test_an_unknown_class_names_the_known_ones() -> None:
         Explanations({"one": [], "two": [explanation()]})["x"]
     with pytest.raises(DignnError, match="called 'tow' .did you mean 'two'"):
         Explanations({"one": [], "two": [explanation()]})["tow"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("text",), {"a": 1}),
+        (("text",), None),
+        (("own_columns", 0, "node_type"), "<b>x"),
+        (("own_columns", 0, "column"), 99),
+        (("own_columns", 0, "drop"), "much"),
+        (("removal", "effects", 0, "nodes"), [17]),
+        (("removal", "effects", 0, "drop"), [1]),
+        (("removal", "probability"), "1"),
+        (("nearest", "distance"), float("nan")),
+    ],
+)
+def test_evidence_that_no_run_writes_is_named_as_damage(tmp_path: Path, path: tuple[Any, ...], value: object) -> None:
+    hand_made.explanations().save(tmp_path)
+    file = tmp_path / "explanations.json"
+    content = json.loads(file.read_text())
+    place = content["classes"]["two"][0]["evidence"]
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    file.write_text(json.dumps(content))
+    with pytest.raises(RunFolderError, match="explanations.json is damaged .*; `dignn evaluate .*` makes it anew"):
+        Explanations.load(tmp_path)
+
+
+def test_graphs_that_are_missing_are_named(tmp_path: Path) -> None:
+    Explanations({"two": [explanation()]}).save(tmp_path)
+    (tmp_path / "explanations.safetensors").unlink()
+    with pytest.raises(RunFolderError, match="explanations.safetensors is missing; `dignn evaluate .*` makes it anew"):
+        Explanations.load(tmp_path)
 
 
 @pytest.mark.parametrize("change", [{"label": -1}, {"label": 77}, {"predicted": "two"}, {"node": 999}, {"node": -1}])

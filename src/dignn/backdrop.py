@@ -103,6 +103,9 @@ class Backdrop:
         tensors, metadata = load_tensors(path, FORMAT)
         try:
             schema = Schema.from_json(metadata["schema"])
+            numbers = {str(place) for place in range(len(schema.node_types))}
+            if not {key.split(".")[0] for key in _below(tensors, "profile.")} <= numbers:
+                raise ValueError("it holds profiles of node types that there are not")
             found = [
                 _profile(_below(tensors, f"profile.{place}."), schema, place) for place in range(len(schema.node_types))
             ]

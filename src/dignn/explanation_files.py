@@ -13,6 +13,8 @@ from dignn.evidence import Evidence, NearestExample
 from dignn.explanation import Explanation, Explanations, Standing
 from dignn.runtime.files import read_json, write_json
 from dignn.runtime.run import CONFIG, TIMINGS, read_timings
+from dignn.runtime.typed import check_types
+from dignn.schema import Schema
 
 FORMAT = "dignn.Explanations.2"
 EXPLANATIONS, GRAPHS = "explanations.json", "explanations.safetensors"
@@ -62,7 +64,8 @@ def load(folder: Path) -> Explanations:
     content = read_json(path, "format", "classes")
     if content["format"] != FORMAT:
         raise RunFolderError(
-            f"{path} has the format {content['format']}, not {FORMAT}; `dignn evaluate {folder}` makes it anew"
+            f"{path} has the format {content['format']}, not {FORMAT}: if it is older, `dignn evaluate {folder}` makes "
+            "it anew; if it is newer, update dignn"
         )
     try:
         items = [(name, item) for name, several in content["classes"].items() for item in several]
@@ -76,7 +79,7 @@ def load(folder: Path) -> Explanations:
     except RunFolderError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise RunFolderError(f"{path} is damaged ({_told(error)}); delete the file and run again") from error
+        raise RunFolderError(f"{path} is damaged ({_told(error)}); `dignn evaluate {folder}` makes it anew") from error
     return Explanations(
         {name: [item for item in found if item.class_name == name] for name in content["classes"]},
         about,
@@ -87,10 +90,13 @@ def load(folder: Path) -> Explanations:
 def _graphs(path: Path, number: int) -> list[GraphBatch]:
     if not number:
         return []
+    if not path.exists():
+        raise RunFolderError(f"{path} is missing; `dignn evaluate {path.parent}` makes it anew")
     graphs = GraphBatch.load(path)
     if len(graphs) != number:
         raise RunFolderError(
-            f"{path} holds {len(graphs)} graphs and {EXPLANATIONS} tells of {number}; delete both and run again"
+            f"{path} holds {len(graphs)} graphs and {EXPLANATIONS} tells of {number}; `dignn evaluate {path.parent}` "
+            "makes both anew"
         )
     return [graphs[position] for position in range(number)]
 
@@ -102,7 +108,12 @@ def _explanation(name: str, item: dict[str, Any], graph: GraphBatch, example: Gr
         raise ValueError("a probability is no number")
     evidence = None if item["evidence"] is None else Evidence.from_json(item["evidence"])
     if evidence is not None:
+        check_types(evidence)
         _check_nearest(evidence.nearest, example, len(classes))
+        _check_columns(evidence, graph.schema)
+        for effect in evidence.effects.effects:
+            for node in effect.part.nodes:
+                _check_node(node, graph)
     _check_node(item["target_node"], graph)
     return Explanation(
         class_index=classes.index(name),
@@ -113,7 +124,7 @@ def _explanation(name: str, item: dict[str, Any], graph: GraphBatch, example: Gr
         graph=graph,
         node=item["target_node"],
         candidate=int(item["candidate"]),
-        standing=None if item["standing"] is None else _standing(**item["standing"]),
+        standing=None if item["standing"] is None else _standing(item["standing"]),
         evidence=evidence,
         example=example,
     )
@@ -123,8 +134,8 @@ def _check_nearest(nearest: NearestExample, example: GraphBatch | None, classes:
     """Raises where it tells of what does not exist."""
     _check_node(nearest.node, example)
     for label in (nearest.label, nearest.predicted):
-        if label is not None and not (type(label) is int and 0 <= label < classes):
-            raise ValueError(f"the nearest example is of class {label!r}, which does not exist")
+        if label is not None and not 0 <= label < classes:
+            raise ValueError(f"the nearest example is of class {label}, which does not exist")
 
 
 def _check_node(node: Any, graph: GraphBatch | None) -> None:
@@ -133,10 +144,16 @@ def _check_node(node: Any, graph: GraphBatch | None) -> None:
         raise ValueError(f"{node!r} is no node of its graph")
 
 
-def _standing(inside: Any, score_rank: Any, distance_rank: Any) -> Standing:
-    if type(inside) is not bool:
-        raise ValueError(f"inside is {inside!r}, neither true nor false")
-    return Standing(inside, float(score_rank), float(distance_rank))
+def _standing(content: dict[str, Any]) -> Standing:
+    standing = Standing(**content)
+    check_types(standing)
+    return standing
+
+
+def _check_columns(evidence: Evidence, schema: Schema) -> None:
+    for column in (*evidence.own_columns, *evidence.columns_around):
+        if not 0 <= column.column < schema.spec(column.node_type).width:
+            raise ValueError(f"{column.node_type} has no column {column.column}")
 
 
 def _about(folder: Path) -> dict[str, Any]:
