@@ -137,6 +137,50 @@ def test_every_explanation_has_a_file_in_the_folder_whatever_its_class_is_called
     ]
 
 
+@pytest.mark.parametrize("there", [False, True], ids=["a new folder", "a folder with files"])
+def test_where_one_file_fails_none_is_written(there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = hand_made.explanations()
+    folder = tmp_path / "new" / "folder"
+    if there:
+        export_all(shown, folder, "json")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    last = [item for several in shown.values() for item in several][-1]
+
+    def damaged(self: Explanation) -> dict[str, Any]:
+        if self is last:
+            raise TypeError("a damaged explanation")
+        return {"new": "content"}
+
+    monkeypatch.setattr(Explanation, "summary", damaged)
+    with pytest.raises(TypeError, match="a damaged explanation"):
+        export_all(shown, folder, "json")
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert there or not list(tmp_path.iterdir())
+
+
+def test_a_folder_in_the_way_of_a_file_is_named_before_anything_is_written(tmp_path: Path) -> None:
+    (tmp_path / "two-2.json").mkdir()
+    with pytest.raises(DignnError, match=r"two-2\.json is a folder"):
+        export_all(hand_made.explanations(), tmp_path, "json")
+    assert [path.name for path in tmp_path.iterdir()] == ["two-2.json"]
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(DignnError, match="file.* cannot be written"):
+        export_all(hand_made.explanations(), tmp_path / "file" / "folder", "json")
+
+
+def test_a_failing_disk_is_told_with_the_name_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Path, *_: Any, **__: Any) -> int:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(DignnError, match=rf"^{tmp_path}/made/two-1\.json could not be written \(disk full\)"):
+        export_all(hand_made.explanations(), tmp_path / "made", "json")
+    assert not list(tmp_path.iterdir())
+
+
 def test_file_names_are_safe_and_distinct() -> None:
     names = ["Data Mining", "data mining", "data_mining", "a/b", "..", "", "é" * 300, "é" * 301, *hand_made.HOSTILE]
     stems = file_stems(names)

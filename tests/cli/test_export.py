@@ -10,7 +10,7 @@ import pytest
 
 import hand_made
 from command_line import run
-from dignn.explanation import Explanations
+from dignn.explanation import Explanation, Explanations
 
 
 @pytest.fixture
@@ -51,4 +51,20 @@ def test_wrong_input_is_named(saved: Path, arguments: list[str], told: str, caps
 
 def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("export", "--help") == 0
-    assert "dignn export runs/dblp --format gexf" in capsys.readouterr().out
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "dignn export runs/dblp --format gexf" in shown
+    assert 'the number 1. "rank" inside the files counts from 0' in shown
+
+
+def test_what_no_file_can_be_made_of_is_named_with_the_remedy(
+    saved: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(self: Explanation) -> dict[str, object]:
+        raise KeyError("pf")
+
+    monkeypatch.setattr(Explanation, "summary", broken)
+    assert run("export", saved, "--format", "json") == 2
+    said = capsys.readouterr().err
+    assert "No json files can be made of run (KeyError: 'pf')" in said
+    assert "`dignn evaluate run` makes explanations anew" in said
+    assert not (saved / "exports").exists()

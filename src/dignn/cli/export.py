@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
@@ -10,6 +11,7 @@ from dignn.cli.finished import explanations_of
 from dignn.cli.options import Flag, Folder, Run
 from dignn.cli.shown import working
 from dignn.console import say, say_json
+from dignn.errors import DignnError, RunFolderError
 
 Format = Annotated[Literal["graphml", "gexf", "json", "png", "svg"], tyro.conf.arg(help_behavior_hint="")]
 
@@ -23,7 +25,8 @@ def export(
 ) -> None:
     """Write every explanation of a run folder to a file of its own, for other programs.
 
-    Files are called CLASS-RANK.FORMAT; the best explanation of a class has rank 1.
+    Files are called CLASS-NUMBER.FORMAT; the best explanation of a class has the number 1. "rank" inside the files
+    counts from 0: that of the best is 0.
 
     Example: dignn export runs/dblp --format gexf --out graphs
 
@@ -36,10 +39,8 @@ def export(
         json: print one JSON object with the names "run", "folder" and "files", and nothing else.
     """
     with working(quiet, json):
-        from dignn.export import export_all
-
         folder = run / "exports" if out is None else out
-        files = export_all(explanations_of(run), folder, format)
+        files = _write(run, folder, format)
     if json:
         say_json({"run": str(run), "folder": str(folder), "files": [path.name for path in files]})
     elif files:
@@ -47,3 +48,18 @@ def export(
         say(f"{len(files)} {'file' if len(files) == 1 else 'files'} in {folder}{example}")
     else:
         say(f"{run} has no explanation, so there is nothing to write")
+
+
+def _write(run: Path, folder: Path, format: str) -> list[Path]:
+    from dignn.export import export_all
+
+    explanations = explanations_of(run)
+    try:
+        return export_all(explanations, folder, format)
+    except DignnError:
+        raise
+    except (TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
+        raise RunFolderError(
+            f"No {format} files can be made of {run} ({type(error).__name__}: {error}): a file in it is damaged, or "
+            f"dignn is mistaken; `dignn evaluate {run}` makes explanations anew"
+        ) from error

@@ -13,7 +13,7 @@ from dignn.errors import DignnError
 from dignn.explanation import Explanation, Explanations
 from dignn.export.gexf import write_gexf
 from dignn.export.portable import portable_graph
-from dignn.runtime.files import write_atomically, write_json, write_text
+from dignn.runtime.files import fill_folder, write_atomically, write_json, write_text
 
 # Bytes of a class's name in a file name; systems allow about 255 for all of it.
 LONGEST = 100
@@ -72,18 +72,25 @@ def export(explanation: Explanation, path: Path | str) -> Path:
 
 
 def export_all(explanations: Explanations, folder: Path | str, format: str) -> list[Path]:
-    """Writes every explanation to a file ``CLASS-RANK.FORMAT`` in ``folder`` (ranks from 1); their paths in order.
+    """Writes every explanation to a file ``CLASS-NUMBER.FORMAT`` in ``folder``; their paths in order.
 
-    What no file name can hold becomes ``_`` in a class's name; classes whose names are then the same get a number.
+    Numbers begin at 1, where ranks begin at 0. What no file name can hold becomes ``_`` in a class's name; classes
+    whose names are then the same get a number. Where one explanation cannot be written, ``folder`` stays as it was.
     """
     suffix = _known(format, "You gave")
     folder = Path(folder)
     stems = file_stems(list(explanations))
-    return [
-        export(explanation, folder / f"{stems[name]}-{place}.{suffix}")
-        for name, several in explanations.items()
-        for place, explanation in enumerate(several, 1)
-    ]
+    several = {
+        f"{stems[name]}-{number}.{suffix}": explanation
+        for name, ranked in explanations.items()
+        for number, explanation in enumerate(ranked, 1)
+    }
+
+    def write(made: Path) -> None:
+        for name, explanation in several.items():
+            export(explanation, made / name)
+
+    return fill_folder(folder, list(several), write) if several else []
 
 
 def file_stems(names: list[str]) -> dict[str, str]:

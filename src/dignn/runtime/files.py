@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,41 @@ def write_atomically(path: Path | str, write: Callable[[Path], None]) -> None:
         ) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def fill_folder(folder: Path, names: Sequence[str], write: Callable[[Path], None]) -> list[Path]:
+    """Lets ``write`` make files of these names in a folder of its own and moves them to ``folder``: all, or none.
+
+    Returns:
+        The paths of the files.
+    """
+    paths = [folder / name for name in names]
+    for path in paths:
+        if path.is_dir():
+            raise RunFolderError(f"{path} is a folder, where a file is to be written; choose another place")
+    new = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".", suffix=PARTIAL, dir=folder) as made:  # renaming needs one disk
+            try:
+                write(Path(made))
+            except RunFolderError as error:
+                raise RunFolderError(str(error).replace(made, str(folder))) from error
+            for path in paths:
+                (Path(made) / path.name).replace(path)
+    except OSError as error:
+        _remove_empty(new)
+        raise RunFolderError(f"{folder} cannot be written ({error.strerror or error}); choose another place") from error
+    except BaseException:
+        _remove_empty(new)
+        raise
+    return paths
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
 
 
 def _umask() -> int:
