@@ -180,16 +180,7 @@ class Explainer(ABC):
                 validity = check_validity(self._candidates)
                 valid = self._candidates[validity.valid]
             with self.run.stage("GS"):
-                scores = self.adapter.score(valid)
-                ranking = Ranking(
-                    valid,
-                    scores,
-                    self.real.train,
-                    self.members,
-                    self.config,
-                    number=top_k,
-                    seed=self.seed.child("parts"),
-                )
+                ranking = self._ranked(valid, top_k)
                 by_class = self._explanations(ranking, validity, top_k)
             metrics = self.run.artifact(
                 METRICS,
@@ -205,16 +196,7 @@ class Explainer(ABC):
                 Backdrop.load,
                 anew=measure_again,
             )
-        found = {
-            "validity": validity.counts(),
-            "sampling": self.real.report,
-            "call": {**self._call, "top_k": top_k},
-            "agreement": agreement(self.train_scores, self.real.train),
-            "generation": self._findings,
-            "metrics": metrics,
-        }
-        about = {**self.about, **self._note, **found, "timings": self.run.note_timings()}
-        explanations = Explanations(by_class, about, backdrop)
+        explanations = Explanations(by_class, self._told(validity, metrics, top_k), backdrop)
         if self.run.folder is not None:
             explanations.save(self.run.folder)
             explanations.report(self.run.folder / "report.html")
@@ -237,6 +219,31 @@ class Explainer(ABC):
         told = path.with_name(GENERATION)
         self._findings = read_json(told) if told.exists() else {}
         return found
+
+    def _ranked(self, valid: GraphBatch, top_k: int) -> Ranking:
+        return Ranking(
+            valid,
+            self.adapter.score(valid),
+            self.real.train,
+            self.members,
+            self.config,
+            number=top_k,
+            seed=self.seed.child("parts"),
+        )
+
+    def _told(self, validity: Validity, metrics: dict[str, Any], top_k: int) -> dict[str, Any]:
+        """What a report tells beside the graphs."""
+        return {
+            **self.about,
+            **self._note,
+            "validity": validity.counts(),
+            "sampling": self.real.report,
+            "call": {**self._call, "top_k": top_k},
+            "agreement": agreement(self.train_scores, self.real.train),
+            "generation": self._findings,
+            "metrics": metrics,
+            "timings": self.run.note_timings(),
+        }
 
     def _explanations(self, ranking: Ranking, validity: Validity, top_k: int) -> dict[str, list[Explanation]]:
         number = validity.valid.nonzero()[:, 0]
