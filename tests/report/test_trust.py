@@ -245,7 +245,8 @@ def test_a_worse_value_is_never_judged_better(judge: Judge, floor: float | None)
         (verdicts.distance, 0.4, 0.01, "poor"),
         (verdicts.distance, 0.0004, 0.0, "good"),  # chance
         (verdicts.told_apart, 0.52, 0.5, "good"),
-        (verdicts.told_apart, 0.68, 0.7, "good"),  # real graphs are told from real graphs as well
+        (verdicts.told_apart, 0.63, 0.64, "good"),  # real graphs are told from real graphs as well
+        (verdicts.told_apart, 0.68, 0.7, "fair"),  # so often that the test does not work
         (verdicts.told_apart, 0.9, 0.5, "poor"),
         (verdicts.memorised, 0.62, 0.61, "good"),
         (verdicts.memorised, 0.8, 0.5, "poor"),
@@ -259,7 +260,7 @@ def test_a_worse_value_is_never_judged_better(judge: Judge, floor: float | None)
     ],
 )
 def test_levels(judge: Judge, value: float, floor: float, level: str) -> None:
-    assert judge(value, floor, {"random_trees": 0.5}).level == level
+    assert judge(value, floor, {"random_trees": 0.98}).level == level
 
 
 def test_a_probability_that_noise_reaches_is_not_praised() -> None:

@@ -55,7 +55,61 @@ def test_what_is_no_better_than_a_control_is_poor_unless_as_good_as_real(path: P
     controls = {"random_trees": 0.15, "column_noise": 0.15}
     assert judged(path, 0.18, 0.1, controls).verdict.level == "poor"
     assert judged(path, 0.14, 0.1, controls).verdict.level != "poor"
-    assert judged(path, 0.12, 0.1, dict.fromkeys(controls, 0.11)).verdict.level == "good"
+    assert judged(path, 0.12, 0.1, dict.fromkeys(controls, 0.11)).verdict.level != "poor"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "floor", "noise", "shuffled"),
+    [
+        ("sound.features.c2st", 0.867, 0.860, 0.859, 0.769),
+        ("sound.features.c2st", 0.794, 0.900, 0.877, 0.819),
+        ("sound.features.c2st", 0.497, 0.493, 0.396, 0.493),
+        ("sound.features.pair_error", 0.160, 0.142, 0.153, 0.130),
+        ("sound.features.column_error", 0.152, 0.140, 0.140, 0.133),
+    ],
+)
+def test_features_are_not_praised_where_noise_does_as_well(
+    path: str, value: float, floor: float, noise: float, shuffled: float
+) -> None:
+    item = judged(path, value, floor, {"column_noise": noise, "shuffled_rows": shuffled})
+    assert item.verdict.level == "fair"
+    assert not item.verdict.shows
+    said = summed_up({"sound.features.c2st": judged("sound.features.c2st", 0.8, 0.9, {}), path: item})
+    assert [level for level, _ in said] == ["fair"]
+    assert "cannot be judged" in said[0][1]
+
+
+@pytest.mark.parametrize("path", [measure.path for measure in FEATURES if "memorisation" not in measure.path])
+def test_no_figure_of_features_is_good_where_noise_scores_the_same(path: Path) -> None:
+    for value, floor in product((0.0, 0.1, 0.3, 0.45, 0.55, 0.62, 0.9), (0.0, 0.1, 0.4, 0.5, 0.62, 0.9, None)):
+        assert judged(path, value, floor, {"column_noise": value}).verdict.level != "good"
+        real = judged(path, value, floor, {"shuffled_rows": value})  # rows that are real: no sign of anything bad
+        assert real == judged(path, value, floor, {})
+
+
+@pytest.mark.parametrize("path", ["sound.graphs.c2st", "sound.features.c2st"])
+def test_a_classifier_that_goes_wrong_on_real_data_judges_nothing(path: Path) -> None:
+    for floor, value in product((0.1, 0.3, 0.7, 0.9), (0.4, 0.5, 0.6, 0.7)):
+        item = judged(path, value, floor, {})
+        assert item.verdict.text.startswith("cannot be judged here")
+        assert "good" not in [level for level, _ in summed_up({path: item})]
+    assert judged(path, 0.99, 0.7, {}).verdict.level == "poor"  # far beyond what real ones score
+    assert judged(path, 0.55, 0.55, {}).verdict.level == "good"
+
+
+def test_distances_are_summed_up_where_the_classifier_judges_nothing() -> None:
+    near, far = (judged("sound.mmd.degree", value, 0.01, {}) for value in (0.01, 0.3))
+    blind = judged("sound.graphs.c2st", 0.6, 0.7, {})
+    [(level, said)] = summed_up({"sound.mmd.degree": near, "sound.graphs.c2st": blind})
+    assert level == "fair"
+    assert "whether a classifier could tell them apart cannot be judged" in said
+    [(level, said)] = summed_up({"sound.mmd.degree": far, "sound.graphs.c2st": blind})
+    assert level == "poor"
+    wrong = judged("sound.features.pair_error", 0.3, 0.1, {"column_noise": 0.2})
+    features = judged("sound.features.c2st", 0.8, 0.9, {})
+    [(level, said)] = summed_up({"sound.features.pair_error": wrong, "sound.features.c2st": features})
+    assert level == "poor"
+    assert "can be told from real ones" in said
 
 
 def test_all_typical_parts_are_good_whatever_real_graphs_contain() -> None:

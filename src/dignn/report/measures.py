@@ -118,7 +118,7 @@ FEATURES = (
         "How far each column's values are from the real ones (column error).",
         "sound.features.column_error",
         "lower",
-        verdicts.feature_error,
+        verdicts.single_columns,
     ),
     Measure(
         "Pairs of columns",

@@ -17,6 +17,12 @@ _FEATURES: dict[Level, str] = {
     "fair": "Generated features differ a little from real ones.",
     "poor": "Generated features can be told from real ones: do not rely on single features.",
 }
+_NO_FEATURES = "Whether generated features are like real ones cannot be judged on this data."
+# Where only distances show anything.
+_BY_DISTANCE = (
+    "By every distance of structure generated graphs are like real ones; whether a classifier could tell them apart "
+    "cannot be judged on this data."
+)
 _SURE: dict[Level, str] = {
     "good": "The model is as sure of explanations that are like real members as of its surest real members.",
     "fair": "The model is less sure of explanations that are like real members than of its surest real members.",
@@ -65,29 +71,50 @@ def summed_up(judged: Mapping[Path, Judged]) -> list[tuple[Level, str]]:
     Args:
         judged: by the path of their figure in ``metrics.json``.
     """
-    known = {
-        path: item.verdict.level
-        for path, item in judged.items()
-        if isinstance(path, str) and not (item.floor is None and path.startswith(_RELATIVE))
-    }
-
-    def worst(*starts: str) -> Level | None:
-        levels = [level for path, level in known.items() if path.startswith(starts)]
-        return max(levels, key=_ORDER.index) if levels else None
-
-    said = [
-        (_VALID, worst("sound.yield")),
-        (_GRAPHS, worst("sound.graphs.c2st", "sound.mmd.")),
-        (_FEATURES, worst("sound.features.c2st")),
-        (_COPIES, worst("sound.graphs.novelty")),
-        (_COPIED_FEATURES, worst("sound.features.memorisation")),
+    valid = [(_VALID, _worst(judged, "sound.yield"))]
+    copies = [
+        (_COPIES, _worst(judged, "sound.graphs.novelty")),
+        (_COPIED_FEATURES, _worst(judged, "sound.features.memorisation")),
     ]
-    more = [(_TRUTH, worst("sound.planted.")), (_COVER, worst("sound.coverage"))]
-    return [*_worded(said), *_sure(judged), *_parts(judged), *_worded(more), *_contrast(judged)]
+    more = [(_TRUTH, _worst(judged, "sound.planted.")), (_COVER, _worst(judged, "sound.coverage"))]
+    realism = [*_worded(valid), *_graphs(judged), *_features(judged), *_worded(copies)]
+    return [*realism, *_sure(judged), *_parts(judged), *_worded(more), *_contrast(judged)]
+
+
+def _worst(judged: Mapping[Path, Judged], *starts: str) -> Level | None:
+    """The worst level of the figures that show anything."""
+    levels = [
+        item.verdict.level
+        for path, item in judged.items()
+        if isinstance(path, str) and path.startswith(starts) and item.verdict.shows
+        if not (item.floor is None and path.startswith(_RELATIVE))
+    ]
+    return max(levels, key=_ORDER.index) if levels else None
 
 
 def _worded(said: Sequence[tuple[Mapping[Level, str], Level | None]]) -> list[tuple[Level, str]]:
     return [(level, words[level]) for words, level in said if level is not None and words[level]]
+
+
+def _graphs(judged: Mapping[Path, Judged]) -> list[tuple[Level, str]]:
+    """A classifier that tells nothing on this data leaves the distances, which show less."""
+    level = _worst(judged, "sound.graphs.c2st", "sound.mmd.")
+    if level == "good" and _nothing(judged, "sound.graphs.c2st"):
+        return [("fair", _BY_DISTANCE)]
+    return _worded([(_GRAPHS, level)])
+
+
+def _features(judged: Mapping[Path, Judged]) -> list[tuple[Level, str]]:
+    """By the classifier; where it tells nothing on this data, errors can still be too large, but not show realism."""
+    if not _nothing(judged, "sound.features.c2st"):
+        return _worded([(_FEATURES, _worst(judged, "sound.features.c2st"))])
+    errors = _worst(judged, *(f"sound.features.{kind}" for kind in ("column_error", "pair_error", "row_density")))
+    return [("poor", _FEATURES["poor"])] if errors == "poor" else [("fair", _NO_FEATURES)]
+
+
+def _nothing(judged: Mapping[Path, Judged], path: str) -> bool:
+    """Whether a figure is there, but shows nothing."""
+    return path in judged and not judged[path].verdict.shows
 
 
 def _sure(judged: Mapping[Path, Judged]) -> list[tuple[Level, str]]:

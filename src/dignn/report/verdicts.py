@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from dignn.report.charts.parts import number, percent
@@ -14,7 +14,9 @@ TREES, NOISE = "random_trees", "column_noise"
 _CHANCE = 0.0005
 # A contrast up to this, on either side of 0, tells no classes apart.
 ALIKE = 0.05
-# Controls of which a model should not be sure.
+# Where real ones are told from other real ones less or more often than this, the classifier test does not work.
+_WORKS = (0.35, 0.65)
+# Controls that are no good. Shuffled rows are real rows, so no figure of features alone need be better than theirs.
 _NO_GOOD = {TREES: "random trees", NOISE: "noise"}
 
 
@@ -25,10 +27,12 @@ class Verdict:
     Args:
         level: how good it is.
         text: a sentence without its capital and full stop.
+        shows: False where the figure tells nothing on this data, because noise scores as well or real rows as badly.
     """
 
     level: Level
     text: str
+    shows: bool = True
 
 
 @dataclass(frozen=True)
@@ -72,9 +76,11 @@ def distance(value: float, floor: float | None, controls: Mapping[str, float]) -
 
 def feature_error(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
     """An error of features against held-out rows."""
-    if floor is not None and value <= 1.25 * floor + 1e-9:
-        return Verdict("good", "as near to held-out real features as other real ones are")
     noise = controls.get(NOISE)
+    if floor is not None and value <= 1.25 * floor + 1e-9:
+        if noise is not None and noise <= 1.05 * value:
+            return Verdict("fair", "no better than noise scores here, so it shows nothing", shows=False)
+        return Verdict("good", "as near to held-out real features as other real ones are")
     if noise is not None and value >= noise:
         return Verdict("poor", "no nearer to real features than noise is")
     if floor is None:
@@ -84,9 +90,24 @@ def feature_error(value: float, floor: float | None, controls: Mapping[str, floa
     return Verdict("poor", f"{number(value / floor) if floor else 'many'} times as far off as real features are")
 
 
+def single_columns(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
+    """An error of single columns: noise draws them from real ones, so being as good as noise is no more than that."""
+    verdict = feature_error(value, floor, controls)
+    if verdict.shows:
+        return verdict
+    return replace(verdict, text="no better than noise, which draws every column by itself from real ones")
+
+
 def told_apart(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
     """C2ST: AUC of a classifier that tells generated from real; of one of each, how often it is right."""
     right = f"shown one of each, it is right in {percent(value)} of cases; guessing gives {percent(0.5)}"
+    if floor is not None and not _WORKS[0] <= floor <= _WORKS[1] and value <= max(floor + 0.1, 0.7):
+        return Verdict("fair", f"cannot be judged here: {_told_real(floor)}", shows=False)
+    as_low = [words for name, words in _NO_GOOD.items() if name in controls and controls[name] <= value + 0.02]
+    if as_low and value <= 0.7:
+        return Verdict(
+            "fair", f"no better than {' and '.join(as_low)} here, so it shows nothing ({right})", shows=False
+        )
     if value <= 0.6:
         return Verdict("good", f"a classifier can hardly tell them apart ({right})")
     if floor is not None and value <= floor + 0.03:
@@ -96,6 +117,13 @@ def told_apart(value: float, floor: float | None, controls: Mapping[str, float])
     if value <= 0.85:
         return Verdict("poor", f"a classifier tells them apart more often than not ({right})")
     return Verdict("poor", f"a classifier tells them apart easily ({right})")
+
+
+def _told_real(floor: float) -> str:
+    """Of a classifier test that goes wrong on real data alone, as it does where there is little of it."""
+    if floor > 0.5:
+        return f"real ones are told from other real ones as well (right in {percent(floor)} of cases)"
+    return f"even real ones and other real ones are taken for each other (right in {percent(floor)} of cases)"
 
 
 def memorised(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
