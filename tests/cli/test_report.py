@@ -83,7 +83,7 @@ def test_the_browser_is_asked_to_open_it(
 @pytest.mark.parametrize(
     ("there", "told"),
     [
-        (None, "does not exist (did you mean"),
+        (None, "does not exist; give a folder that `dignn explain` made"),
         ({}, "is not a run folder; give a folder that `dignn explain` made"),
         (
             {"config.json": "{}"},
@@ -116,6 +116,22 @@ def test_a_folder_without_explanations_is_called_what_it_is(
     assert told.replace("RUN", str(other)) in shown
     assert len(shown.splitlines()) == 1
     assert not (other / "report.html").exists()
+
+
+def test_only_runs_are_suggested(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = folder.parent / "runx"
+    other.with_name("runs").mkdir()
+    assert run("report", other) == 2
+    assert f"{other} does not exist (did you mean '{folder}'?)" in capsys.readouterr().err
+
+
+def test_settings_that_cannot_be_read_cost_nobody_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "config.json").write_text("[1]")
+    for command in ("report", "export"):
+        assert run(command, folder) == 2
+        assert "config.json is damaged (it lacks an object); mend the file or delete it" in capsys.readouterr().err
+    (folder / "config.json").unlink()
+    assert run("report", folder) == 0
 
 
 def test_a_file_is_no_run_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

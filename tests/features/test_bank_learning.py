@@ -220,7 +220,8 @@ def few(config: Config, label: list[int], caplog: pytest.LogCaptureFixture) -> l
     rows = (torch.rand(len(label), 4, generator=Seed(0).torch()) < 0.4).float()
     rows[0] = 1.0
     data = hetero({"author": len(label)}, x={"author": rows}, y={"author": label})
-    schema = Schema.from_hetero(data, "author", classes=("old", "new"))
+    names = ("old", "new", *(f"class {number}" for number in range(2, max(label) + 1)))
+    schema = Schema.from_hetero(data, "author", classes=names)
     with caplog.at_level(logging.WARNING, "dignn"):
         FeatureBank(schema, config=config).fit(Adjacency.build(data, schema), seed=Seed(0))
     return [record.getMessage() for record in caplog.records]
@@ -230,6 +231,16 @@ def few(config: Config, label: list[int], caplog: pytest.LogCaptureFixture) -> l
 def test_a_class_with_few_rows_is_told(config: Config, caplog: pytest.LogCaptureFixture) -> None:
     told = few(config, [0] * 30 + [1] * 7, caplog)
     assert told == ["Class 'new' has only 7 feature rows of 'author' to learn from; they are repeated as they are"]
+
+
+@pytest.mark.parametrize("config", [CONFIG, PER_CLASS], ids=["one model", "per class"])
+def test_many_classes_with_few_rows_are_one_sentence(config: Config, caplog: pytest.LogCaptureFixture) -> None:
+    what = "classes have few feature rows of 'author' to learn from"
+    told = few(config, [0] * 30 + [1] * 7 + [2] * 6, caplog)
+    assert told == [f"2 {what} ('new': 7, 'class 2': 6); they are repeated as they are"]
+    caplog.clear()
+    told = few(config, [0] * 30 + [1] * 7 + [2, 3, 4, 5] * 6, caplog)
+    assert told == [f"5 {what} ('new': 7, 'class 2': 6, 'class 3': 6 and 2 more); they are repeated as they are"]
 
 
 def test_a_type_with_few_rows_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -279,5 +290,5 @@ def test_files_that_were_damaged_or_are_of_others_are_refused(tmp_path: Path) ->
     save_tensors(path, {"x": torch.zeros(1)}, {"format": "dignn.GraphBatch.1"})
     with pytest.raises(RunFolderError, match=r"holds 'dignn.GraphBatch.1', not 'dignn.FeatureBank.1'"):
         FeatureBank(world().schema, config=CONFIG).load(path)
-    with pytest.raises(RunFolderError, match="cannot be read"):
+    with pytest.raises(RunFolderError, match="is missing"):
         FeatureBank(world().schema, config=CONFIG).load(tmp_path / "nowhere")

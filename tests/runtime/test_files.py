@@ -114,6 +114,18 @@ def test_a_folder_whose_own_file_is_damaged_goes_as_a_whole(tmp_path: Path) -> N
             read_json(tmp_path / name, "a")
 
 
+def test_who_reads_a_file_knows_what_to_do_about_it(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("[")
+    with pytest.raises(RunFolderError, match=r"config\.json is damaged .*; mend it$"):
+        read_json(tmp_path / "config.json", remedy="mend it")
+
+
+def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path) -> None:
+    for read in (read_json, lambda path: load_tensors(path, FORMAT)):
+        with pytest.raises(RunFolderError, match="is a folder, where a file should be; move it away"):
+            read(tmp_path)
+
+
 # -- tensors ------------------------------------------------------------------------------------------
 
 
@@ -153,6 +165,11 @@ def test_cut_off_tensors_are_named(tmp_path: Path, keep: int) -> None:
     path.write_bytes(path.read_bytes()[:keep])
     with pytest.raises(RunFolderError, match=r"a\.safetensors is damaged .*; delete it and run again"):
         load_tensors(path, FORMAT)
+
+
+def test_tensors_that_are_not_there_are_missing_and_need_not_be_deleted(tmp_path: Path) -> None:
+    with pytest.raises(RunFolderError, match=r"a\.safetensors is missing; run again to make it anew$"):
+        load_tensors(tmp_path / "a.safetensors", FORMAT)
 
 
 def test_another_file_is_named(tmp_path: Path) -> None:

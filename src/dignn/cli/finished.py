@@ -27,16 +27,23 @@ def explanations_of(run: Path) -> Explanations:
         RunFolderError: it is no run folder, is not finished, is damaged, or is of another version.
     """
     from dignn.explanation import Explanations
+    from dignn.runtime.files import read_json
 
     if not run.is_dir():
         if run.exists():
             raise RunFolderError(f"{run} is a file; give the folder that `dignn explain` made")
-        beside = [str(other) for other in run.parent.glob("*") if other.is_dir()] if run.parent.is_dir() else []
-        guess = did_you_mean(str(run), beside)
+        guess = did_you_mean(str(run), _runs_beside(run))
         raise RunFolderError(f"{run} does not exist{guess}; give a folder that `dignn explain` made")
     if not (run / "explanations.json").exists():
         raise _unfinished(run)
+    if (run / "config.json").exists():
+        read_json(run / "config.json", remedy="mend the file or delete it: only the words about settings need it")
     return Explanations.load(run)
+
+
+def _runs_beside(run: Path) -> list[str]:
+    """Folders that `dignn explain` made, where ``run`` was looked for."""
+    return [str(path.parent) for name in ("config.json", "explanations.json") for path in run.parent.glob(f"*/{name}")]
 
 
 def _unfinished(run: Path) -> RunFolderError:

@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 
 # How often members that stand twice in one graph are drawn again; a graph may have more nodes than there are members.
 REDRAWS = 50
+# What becomes of rows that are too few to learn from, and how many classes that have so few a message names.
+REPEATED, NAMED = "they are repeated as they are", 3
 # Numbers in the tables from which a process of its own for each generator pays.
 MANY_CELLS = 2_000_000
 _FORMAT = "dignn.FeatureBank.1"
@@ -178,16 +180,26 @@ class FeatureBank:
         return found or [(None, replace(table, condition=table.condition[:, :0]))]
 
     def _tell_of_few_rows(self) -> None:
-        what = "has only %.0f feature rows of '%s' to learn from; they are repeated as they are"
+        """One sentence for each type: data may have many small classes."""
+        small: dict[str, dict[str, float]] = {}
         for part in self.parts:
             few = part.generator.report.get("few_rows", {})
             whole = few.get(str(part.generator.classes))  # the line of all rows
             if whole is not None and part.label is None:
-                log.warning(f"The data {what}", whole, part.name)
+                log.warning("The data has only %.0f feature rows of '%s' to learn from; %s", whole, part.name, REPEATED)
                 continue
             for line, number in few.items():
                 label = int(line) if part.label is None else part.label
-                log.warning(f"Class '%s' {what}", self.schema.classes[label], number, part.name)
+                small.setdefault(part.name, {})[self.schema.classes[label]] = number
+        for name, rows in small.items():
+            if len(rows) == 1:
+                only = next(iter(rows.items()))
+                log.warning("Class '%s' has only %.0f feature rows of '%s' to learn from; %s", *only, name, REPEATED)
+                continue
+            named = ", ".join(f"'{each}': {number:.0f}" for each, number in list(rows.items())[:NAMED])
+            more = f" and {len(rows) - NAMED} more" if len(rows) > NAMED else ""
+            what = "%d classes have few feature rows of '%s' to learn from (%s%s); %s"
+            log.warning(what, len(rows), name, named, more, REPEATED)
 
     @property
     def report(self) -> dict[str, Any]:

@@ -97,26 +97,30 @@ def write_json(path: Path | str, value: Any) -> None:
     write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 
-def read_json(path: Path | str, *keys: str) -> dict[str, Any]:
+def read_json(path: Path | str, *keys: str, remedy: str | None = None) -> dict[str, Any]:
     """A JSON object that has ``keys``.
+
+    Args:
+        path: the file.
+        keys: what it must have.
+        remedy: what to do where it is damaged, if not what is said otherwise.
 
     Raises:
         RunFolderError: if the file cannot be read, is not JSON, or is another object.
     """
+    remedy = remedy or f"delete {'its folder' if Path(path).name == _FOLDERS_OWN else 'the file'} and run again"
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except IsADirectoryError as error:
+        raise RunFolderError(f"{path} is a folder, where a file should be; move it away and run again") from error
     except OSError as error:
         raise RunFolderError(f"{path} cannot be read ({error.strerror}); give another path") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise RunFolderError(f"{path} is damaged ({error}); {_remedy(path)}") from error
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RunFolderError(f"{path} is damaged ({error}); {remedy}") from error
     if not isinstance(content, dict) or not set(keys) <= content.keys():
         lacking = ", ".join(keys) or "an object"
-        raise RunFolderError(f"{path} is damaged (it lacks {lacking}); {_remedy(path)}")
+        raise RunFolderError(f"{path} is damaged (it lacks {lacking}); {remedy}")
     return content
-
-
-def _remedy(path: Path | str) -> str:
-    return f"delete {'its folder' if Path(path).name == _FOLDERS_OWN else 'the file'} and run again"
 
 
 def save_tensors(path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
@@ -132,7 +136,15 @@ def save_tensors(path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapp
 
 
 def load_tensors(path: Path | str, expected_format: str) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Tensors and metadata of a safetensors file whose metadata names ``expected_format``."""
+    """Tensors and metadata of a safetensors file whose metadata names ``expected_format``.
+
+    Raises:
+        RunFolderError: it is missing, cannot be read, is damaged, or holds something else.
+    """
+    if not Path(path).exists():
+        raise RunFolderError(f"{path} is missing; run again to make it anew")
+    if Path(path).is_dir():
+        raise RunFolderError(f"{path} is a folder, where a file should be; move it away and run again")
     try:
         with safe_open(str(path), framework="pt") as file:
             metadata = json.loads((file.metadata() or {}).get(METADATA, "{}"))
@@ -144,7 +156,7 @@ def load_tensors(path: Path | str, expected_format: str) -> tuple[dict[str, Tens
     except SafetensorError as error:
         raise RunFolderError(f"{path} is damaged ({error}); delete it and run again") from error
     except OSError as error:
-        raise RunFolderError(f"{path} cannot be read ({error}); delete it and run again") from error
+        raise RunFolderError(f"{path} cannot be read ({error.strerror or error}); mend that and run again") from error
 
 
 def load_learned(
