@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import dignn.report as report_files
 from dignn import Explanations
 from small_runs import HOSTILE
 
@@ -184,6 +185,21 @@ def test_nothing_sticks_out(page: Page, report: Path, width: int) -> None:
     seen, out = page.evaluate(STICKING_OUT)
     assert seen > 500
     assert out == []
+
+
+def test_names_of_features_do_not_run_into_the_bars(page: Page) -> None:
+    from dignn.report.charts import ShareRow, shares
+
+    names = ("W" * 40, "MMMMMMMMMMMMMM", "Income Of The Household", "i" * 60, "語" * 20)
+    chart = shares([ShareRow(name, 0.5, 0.2, True, bold) for name in names for bold in (True, False)], title="t")
+    styles = Path(report_files.__file__).parent / "templates" / "charts.css"
+    page.set_content(f"<style>{styles.read_text()}</style>{chart}")
+    ends = page.locator("text.chart-text:not(.chart-small, .chart-number)").evaluate_all(
+        "all => all.map((each) => each.getBBox().x + each.getBBox().width)"
+    )
+    bars = page.locator("rect.chart-real").evaluate_all("all => all.map((each) => each.getBBox().x)")
+    assert len(ends) == 2 * len(names)
+    assert max(ends) < min(bars[: len(ends)])
 
 
 def test_of_many_classes_one_is_found_by_its_name(page: Page, explanations: Explanations, tmp_path: Path) -> None:

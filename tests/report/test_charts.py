@@ -14,7 +14,7 @@ from markupsafe import Markup
 from dignn.evidence import grammar
 from dignn.report.charts import Control, Curve, Density, DotRow, ShareRow, bars, curves, densities, dots, shares
 from dignn.report.charts.densities import ENOUGH, density_of
-from dignn.report.charts.parts import number, percent, ticks
+from dignn.report.charts.parts import number, percent, shorten, ticks, width
 
 HOSTILE = "\"><script>alert('1')</script>&{{ 7 * 7 }}"
 BELL = np.exp(-(np.linspace(-2.9, 2.9, 24) ** 2) / 2)
@@ -222,6 +222,17 @@ def test_bars_are_as_long_as_their_values() -> None:
 )
 def test_numbers(value: float, shown: str) -> None:
     assert number(value) == shown
+
+
+def test_names_are_shortened_in_the_middle_to_their_width() -> None:
+    assert shorten("income", 122) == "income"
+    assert shorten("ill" * 6, 122) == "ill" * 6  # as many letters of usual width would not fit
+    one, other = (shorten(f"average monthly income {year}", 122) for year in (2019, 2020))
+    assert one != other
+    assert one.startswith("average")
+    for name in ("W" * 40, "i" * 90, "語" * 30, "a\u0301" * 60, " " * 80, "x"):
+        assert width(shorten(name, 122)) <= 122
+    assert shorten("W" * 40, 1) == "W…"
 
 
 @pytest.mark.parametrize(
