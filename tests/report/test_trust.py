@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from dignn.report import trust, verdicts
 from dignn.report.measures import FAITHFUL, FEATURES, STRUCTURE, TRUTH
 from dignn.report.verdicts import Judge
 from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
+from hand_made import lone
 from strategies import batch_of
 
 HOSTILE = "\"><script>alert('1')</script>&{{ 7 * 7 }}"
@@ -83,9 +85,38 @@ def test_good_figures_are_called_good() -> None:
     assert "fair:" not in said
     assert "poor:" not in said
     assert "hardly be told from real ones" in said
-    assert "as sure of explanations" in said
+    assert "Of the best generated graphs that are like real members the model is as sure as" in said
     assert "more of what is typical" in said
     assert "tell every class from the others" in said
+
+
+def test_the_best_graphs_are_not_taken_for_those_shown() -> None:
+    """Three classes, one without explanations; the second explanation of a class does not count."""
+    first = lone()
+    several = [replace(first, class_index=0, probability=(share, 1 - share)) for share in (0.8, 0.7, 0.1)]
+    shown = {"one": [several[0], several[2]], "two": [several[1]], "three": []}
+    content = trust.content(Explanations(shown, {"metrics": metrics()}))
+    said = [sentence for _, sentence in content["summary"] if "best generated graphs" in sentence]
+    assert len(said) == 1
+    assert (
+        said[0]
+        .replace("\N{NO-BREAK SPACE}", " ")
+        .endswith(
+            "The explanations shown first have a mean probability of 75 %: some certainty is given up for what is typical."
+        )
+    )
+    assert ("fair", said[0]) in content["summary"]  # 75 % is not sure
+    assert "given up" not in " ".join(summed_up_with(0.9))
+    assert "shown first" not in summary()
+    charts = {row["name"]: row["chart"] for row in content["faithfulness"]["groups"][0]["rows"]}
+    assert "best generated graphs 0.9" in charts["Probability, inside the real range"]
+    assert "explanations 0.9" in charts["Coverage"]
+    assert any("best generated graphs" in words for _, words in content["faithfulness"]["legend"])
+
+
+def summed_up_with(share: float) -> list[str]:
+    only = replace(lone(), class_index=0, probability=(share, 1 - share))
+    return [sentence for _, sentence in trust.content(Explanations({"one": [only]}, {"metrics": metrics()}))["summary"]]
 
 
 def test_bad_figures_are_called_bad() -> None:

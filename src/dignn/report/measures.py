@@ -34,6 +34,7 @@ class Measure:
         better: which side is good.
         judge: says what a value means.
         low, high: ends of its scale; None for as the values need.
+        made: what its value is of, where that is not what the legend says.
     """
 
     name: str
@@ -43,8 +44,11 @@ class Measure:
     judge: Judge
     low: float | None = 0.0
     high: float | None = None
+    made: str | None = None
 
 
+# Explanations are chosen for what is typical too, so those shown are seldom these.
+BEST = "best generated graphs"
 STRUCTURE = (
     Measure(
         "Valid",
@@ -160,14 +164,16 @@ FAITHFUL = (
         "higher",
         verdicts.surest,
         high=1.0,
+        made=BEST,
     ),
     Measure(
         "Probability, inside the real range",
-        "The same among graphs that the model sees as it sees real members.",
+        "The same among graphs that the model sees as it sees real members; not only of those shown.",
         "sound.pf_in_distribution",
         "higher",
         verdicts.sure_inside,
         high=1.0,
+        made=BEST,
     ),
     Measure(
         "Typical parts",

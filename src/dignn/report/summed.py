@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from dignn.report.charts.parts import percent
 from dignn.report.verdicts import ALIKE, Judged, Level
 
 Path = str | tuple[str, ...]
@@ -23,9 +24,10 @@ _BY_DISTANCE = (
     "By every distance of structure generated graphs are like real ones; whether a classifier could tell them apart "
     "cannot be judged on this data."
 )
+_BEST = "Of the best generated graphs that are like real members the model is"
 _SURE: dict[Level, str] = {
-    "good": "The model is as sure of explanations that are like real members as of its surest real members.",
-    "fair": "The model is less sure of explanations that are like real members than of its surest real members.",
+    "good": f"{_BEST} as sure as of its surest real members.",
+    "fair": f"{_BEST} less sure than of its surest real members.",
     "poor": "For some class the model is sure of no generated graph that is like real members.",
 }
 _PARTS: dict[Level, str] = {
@@ -61,15 +63,18 @@ _VALID: dict[Level, str] = {
 _ORDER: tuple[Level, ...] = ("good", "fair", "poor")
 
 
+# Explanations of which the model is less sure, in the mean, are no good news, whatever else it is sure of.
+_UNSURE = 0.8
 # What these say holds only beside what real graphs score.
 _RELATIVE = ("sound.mmd.", "sound.typed_gf", "sound.coverage")
 
 
-def summed_up(judged: Mapping[Path, Judged]) -> list[tuple[Level, str]]:
+def summed_up(judged: Mapping[Path, Judged], shown: float | None = None) -> list[tuple[Level, str]]:
     """Sentences, each with how good the news is; nothing is said of what was not measured.
 
     Args:
         judged: by the path of their figure in ``metrics.json``.
+        shown: mean probability of the first explanation of each class; None where there are none.
     """
     valid = [(_VALID, _worst(judged, "sound.yield"))]
     copies = [
@@ -78,7 +83,7 @@ def summed_up(judged: Mapping[Path, Judged]) -> list[tuple[Level, str]]:
     ]
     more = [(_TRUTH, _worst(judged, "sound.planted.")), (_COVER, _worst(judged, "sound.coverage"))]
     realism = [*_worded(valid), *_graphs(judged), *_features(judged), *_worded(copies)]
-    return [*realism, *_sure(judged), *_parts(judged), *_worded(more), *_contrast(judged)]
+    return [*realism, *_sure(judged, shown), *_parts(judged), *_worded(more), *_contrast(judged)]
 
 
 def _worst(judged: Mapping[Path, Judged], *starts: str) -> Level | None:
@@ -117,12 +122,17 @@ def _nothing(judged: Mapping[Path, Judged], path: str) -> bool:
     return path in judged and not judged[path].verdict.shows
 
 
-def _sure(judged: Mapping[Path, Judged]) -> list[tuple[Level, str]]:
+def _sure(judged: Mapping[Path, Judged], shown: float | None) -> list[tuple[Level, str]]:
     """Beside real members where these are known; that some class has no sure graph can be said anyway."""
     found = judged.get("sound.pf_in_distribution")
     if found is None or (found.floor is None and found.verdict.level != "poor"):
         return []
-    return [(found.verdict.level, _SURE[found.verdict.level])]
+    said = _SURE[found.verdict.level]
+    if shown is None:
+        return [(found.verdict.level, said)]
+    given_up = ": some certainty is given up for what is typical" if shown < found.value - 0.01 else ""
+    said = f"{said} The explanations shown first have a mean probability of {percent(shown)}{given_up}."
+    return [("fair" if found.verdict.level == "good" and shown < _UNSURE else found.verdict.level, said)]
 
 
 def _parts(judged: Mapping[Path, Judged]) -> list[tuple[Level, str]]:

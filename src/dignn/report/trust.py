@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import mean
 from typing import Any
 
 from markupsafe import Markup
@@ -16,6 +17,7 @@ from dignn.report.charts.dots import mark
 from dignn.report.graphview import legend
 from dignn.report.lookup import number_at
 from dignn.report.measures import (
+    BEST,
     CONTROLS,
     FAITHFUL,
     FEATURES,
@@ -32,6 +34,7 @@ from dignn.report.verdicts import Judged, contrasted, distance
 
 # Classes whose contrast is drawn; a table has all of them.
 MOST_CLASSES = 12
+# What the large dot of a chart is of.
 _MADE = {"realism": "generated graphs", "faithfulness": "explanations"}
 _FLOOR = {"realism": "other real graphs (as good as it gets)", "faithfulness": "real graphs of the class, at random"}
 
@@ -52,7 +55,7 @@ def content(explanations: Explanations) -> dict[str, Any]:
     }
     return {
         "measured": True,
-        "summary": summed_up(judged),
+        "summary": summed_up(judged, _shown_first(explanations)),
         "realism": {
             "legend": reader.legend("realism"),
             "groups": _groups({"Structure": structure, "Features": features}),
@@ -99,7 +102,7 @@ class _Reader:
         if measure.judge is distance and not any([value, floor, *known.values()]):
             return None  # all graphs are alike in this: one node type, or no triangles anywhere
         marks = [Control(CONTROLS[name][0], score, CONTROLS[name][1]) for name, score in known.items()]
-        drawn = DotRow(value, floor, marks, measure.better, measure.low, measure.high, _MADE[part])
+        drawn = DotRow(value, floor, marks, measure.better, measure.low, measure.high, measure.made or _MADE[part])
         return {
             "path": measure.path,
             "name": measure.name,
@@ -112,7 +115,8 @@ class _Reader:
 
     def legend(self, part: str) -> list[tuple[Markup, str]]:
         """Marks and what they stand for."""
-        kinds = {"made": _MADE[part], "floor": _FLOOR[part]}
+        own = f" (of probability: {BEST})" if part == "faithfulness" else ""
+        kinds = {"made": _MADE[part] + own, "floor": _FLOOR[part]}
         kinds |= {CONTROLS[name][1]: CONTROLS[name][0] for name in self.controls}
         frame = '<svg viewBox="0 0 20 20" width="18" height="18" class="chart-mark" aria-hidden="true">{}</svg>'
         return [(Markup(frame.format(mark(kind, 10, 10))), words) for kind, words in kinds.items()]
@@ -126,6 +130,12 @@ class _Reader:
             "head": [made, "real graphs", *(CONTROLS[name][0] for name in self.controls)],
             "rows": [(name, [cell(value) for value in values]) for name, values in rows if values[0] is not None],
         }
+
+
+def _shown_first(explanations: Explanations) -> float | None:
+    """Mean probability of the first explanation of each class that has any."""
+    found = [several[0].score for several in explanations.values() if several]
+    return mean(found) if found else None
 
 
 def _contrast(metrics: Mapping[str, Any], prefix: str = "") -> list[Measure]:
