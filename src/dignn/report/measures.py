@@ -109,7 +109,7 @@ STRUCTURE = (
     ),
     Measure(
         "Different",
-        "Share that are the same as no other generated graph (uniqueness).",
+        "Of as many generated graphs as real ones were held out, the share that are the same as no other (uniqueness).",
         "sound.graphs.uniqueness",
         "near",
         verdicts.different,
