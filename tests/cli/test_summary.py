@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dignn.cli.summary import mmd_ratio, print_summary
+import hand_made
+from dignn.cli.summary import LONGEST, mmd_ratio, print_summary, shortened
 from dignn.explanation import Explanations
 from dignn.report.lookup import number_at
 
@@ -56,3 +57,25 @@ def test_a_run_that_was_not_measured_shows_its_classes(capsys: pytest.CaptureFix
 def test_names_of_users_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     print_summary(Explanations({"[red]ring[/red]": []}))
     assert "[red]ring[/red]" in capsys.readouterr().out
+
+
+def test_a_row_says_in_words_what_the_graph_is_and_what_would_be_missed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "150")
+    print_summary(hand_made.explanations())
+    shown = capsys.readouterr().out
+    assert "features the model would miss most" in shown
+    row = next(line for line in shown.splitlines() if line.startswith("│ two"))
+    assert [cell.strip() for cell in row.split("│")[4:6]] == ["1 author, 2 papers, 1 venue", "graph"]
+    print_summary(Explanations({"two": [hand_made.explanation(bare=True)]}))
+    assert "would miss" not in capsys.readouterr().out
+
+
+def test_long_names_leave_rows_low(capsys: pytest.CaptureFixture[str]) -> None:
+    print_summary(Explanations({"x" * 200: [], "many\nlines\n" * 20: []}))
+    shown = capsys.readouterr().out
+    assert len(shown.splitlines()) < 12
+    assert "…" in shown
+    assert shortened("Data  Mining") == "Data Mining"
+    assert len(shortened("x" * 200)) == LONGEST

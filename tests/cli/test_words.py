@@ -62,7 +62,7 @@ def test_a_wrong_target_names_the_right_one(home: object, capsys: pytest.Capture
     assert "Target 'autor' is not a node type (did you mean 'author'?)" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"], ["help"]])
 def test_the_overview_says_where_to_begin_and_names_every_command(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -100,6 +100,13 @@ def test_settings_of_generators_are_shown_on_demand(capsys: pytest.CaptureFixtur
     everything = capsys.readouterr().out
     assert "--ditabddpm.noise {auto,absorbing,marginal}" in everything
     assert "--tabddpm.training.steps INT" in everything
+
+
+def test_help_can_be_a_word_before_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("help", "export") == 0
+    assert capsys.readouterr().out.startswith("usage: dignn export")
+    assert run("help", "exprt") == 2
+    assert "did you mean 'export'?" in capsys.readouterr().err
 
 
 def test_help_shows_the_values_of_the_preset(capsys: pytest.CaptureFixture[str]) -> None:

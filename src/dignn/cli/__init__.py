@@ -73,6 +73,8 @@ def _run(given: list[str]) -> int:
 
 
 def _dispatch(given: list[str]) -> None:
+    if given[:1] == ["help"]:  # as other programs have it: `dignn help`, `dignn help explain`
+        given = [*given[1:], HELP[1]]
     known = commands(preset_of(given))
     first = given[0] if given else HELP[0]
     if first == "--version":

@@ -12,8 +12,8 @@ from dignn.report.lookup import number_at
 if TYPE_CHECKING:
     from dignn.explanation import Explanation, Explanations
 
-# Words of a class that a row shows.
-WORDS = 8
+# Words of a class that a row shows, and characters of them all; characters of a name in a row.
+WORDS, WIDEST, LONGEST = 6, 60, 30
 ABSENT = "-"
 # No value of metrics.json but a ratio of some.
 MMD_RATIO = "mmd ratio"
@@ -106,8 +106,10 @@ def mmd_ratio(metrics: Mapping[str, Any], floor: Mapping[str, Any]) -> float | N
 def _print_classes(explanations: Explanations) -> None:
     rows = []
     for name, several in explanations.items():
-        rows.append(_row(several[0]) if several else (name, "no candidate", "", "", ""))
-    columns = ("class", "probability", "in distribution", "nodes", "strongest features")
+        rows.append(_row(several[0]) if several else (shortened(name), "no candidate", "", "", ""))
+    known = any(several and several[0].evidence is not None for several in explanations.values())
+    features = "features the model would miss most" if known else "largest features"
+    columns = ("class", "probability", "in distribution", "nodes", features)
     shown = [number for number in range(len(columns)) if number < 2 or any(row[number] for row in rows)]
     table(
         [columns[number] for number in shown],
@@ -117,13 +119,31 @@ def _print_classes(explanations: Explanations) -> None:
 
 
 def _row(best: Explanation) -> tuple[str, ...]:
+    from dignn.report.words import made_of
+
     return (
-        best.class_name,
+        shortened(best.class_name),
         f"{best.score:.4f}",
         "" if best.standing is None else "yes" if best.standing.inside else "no",
-        best.composition(),
-        ", ".join(_words(best)),
+        ", ".join(shortened(part) for part in made_of(best.graph).split(", ")),
+        _line(_words(best)),
     )
+
+
+def _line(words: list[str]) -> str:
+    """As many of the words as leave a row low, but one of them at least."""
+    line = ""
+    for word in map(shortened, words):
+        if line and len(line) + len(word) > WIDEST:
+            break
+        line = f"{line}, {word}" if line else word
+    return line
+
+
+def shortened(name: str) -> str:
+    """A name as a table shows it: a row that is many lines tall says nothing about the others."""
+    line = " ".join(name.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rstrip()}…"
 
 
 def _words(best: Explanation) -> list[str]:
