@@ -187,6 +187,18 @@ def test_nothing_sticks_out(page: Page, report: Path, width: int) -> None:
     assert out == []
 
 
+def test_text_of_charts_can_be_read(opened: Page) -> None:
+    sizes = opened.locator(".chart text").evaluate_all(
+        """all => all.filter((each) => each.checkVisibility()).map((each) => {
+            const chart = each.ownerSVGElement;
+            const scale = chart.getBoundingClientRect().width / chart.viewBox.baseVal.width;
+            return parseFloat(getComputedStyle(each).fontSize) * scale;
+        })"""
+    )
+    assert len(sizes) > 20
+    assert min(sizes) >= 10
+
+
 def test_names_of_features_do_not_run_into_the_bars(page: Page) -> None:
     from dignn.report.charts import ShareRow, shares
 

@@ -11,7 +11,7 @@ import torch
 import hand_made
 from dignn.backdrop import BINS, Profile
 from dignn.explanation import Explanation
-from dignn.report.comparison import TOLD, Comparison, comparisons
+from dignn.report.comparison import SINGLE, TOLD, Comparison, comparisons
 from dignn.schema import FeatureKind, FeatureSpec
 
 HOSTILE = "<script>alert(1)</script>"
@@ -81,6 +81,42 @@ def test_means_are_the_true_ones_and_legends_name_whose_they_are(weight: float) 
         assert "All classes: mean 200, 60\xa0% from" in told
         assert "eal class" not in told
         assert "of all classes (none of this class has a label)" in found.caption
+
+
+def continuous(spread: tuple[float, ...], row: list[float], missed: bool = True) -> Comparison:
+    """The comparison of an author with continuous columns of some standard deviations."""
+    width = len(spread)
+    made = with_author(FeatureSpec(FeatureKind.CONTINUOUS, width, names=tuple(f"c{k}" for k in range(width))), row)
+    made = made if missed else replace(made, evidence=None)
+    bounds = torch.linspace(-3, 3, BINS + 1) * torch.tensor([max(spread), *spread])[:, None]
+    share = torch.full((3, width + 1, BINS), 1 / BINS)
+    mean = torch.tensor([[0.0] * width, [41_000.0] * width, [0.0] * width])
+    (found,) = comparisons(made, {"author": Profile(torch.ones(3), mean, torch.ones(3, width), bounds, share)})
+    return found
+
+
+def test_values_of_unlike_columns_are_not_shown_together() -> None:
+    row = [0.5, 32_900.0, 24_300.0]
+    unlike, alike = continuous((1.0, 1.0, 15_000.0), row), continuous((1.0, 0.0, 9.0), row)
+    assert "All feature values" not in words(unlike)
+    assert len(unlike.charts) == 3
+    assert unlike.wide
+    assert "feature by feature, those first that the model would miss most." in unlike.caption
+    assert "All feature values" in words(alike)  # a constant column has no scale
+    assert "first all 3 features together" in alike.caption
+    many = continuous((1.0,) * 8 + (100.0,), [1.0] * 9, missed=False)
+    assert len(many.charts) == SINGLE
+    assert many.caption.endswith(f": {SINGLE} of 9 features.")
+
+
+def test_the_classified_nodes_value_is_marked_and_told() -> None:
+    found = continuous((1.0, 15_000.0, 15_000.0), [0.5, 32_900.0, 24_300.0])
+    assert "c1: 32,900; mean of the class 41,000" in words(found)
+    assert all('class="chart-own"' in chart for chart in found.charts)
+    papers = Profile(torch.ones(3), torch.ones(3, 2), torch.ones(3, 2), torch.linspace(-3, 3, 9).repeat(3, 1),
+                     torch.full((3, 3, 8), 1 / 8))  # fmt: skip
+    (other,) = comparisons(hand_made.explanation(), {"paper": papers})
+    assert "chart-own" not in words(other)  # papers are not classified
 
 
 @pytest.mark.parametrize("weight", [1.0, 0.0])

@@ -13,10 +13,11 @@ from markupsafe import escape
 
 from dignn import Explanation, Explanations
 from dignn.batch import GraphBatch
-from dignn.evidence import NearestExample
+from dignn.evidence import ColumnEffect, Effects, Evidence, NearestExample
 from dignn.explanation import Standing
 from dignn.report import page as report_page
 from dignn.report.classes import Detail, near_in_words, ordinal, same_in_words, standing_in_words
+from dignn.report.notebook import explanation_html
 from dignn.report.page import MOST_BYTES, write_page
 from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
 from small_runs import HOSTILE, planted_run
@@ -288,6 +289,23 @@ def test_one_explanation_that_is_left_out_is_one(tmp_path: Path, monkeypatch: py
     text = page(Explanations(several), tmp_path)
     assert "1 more explanation of this class is not shown here" in text
     assert "It is in the explanations themselves" in text
+
+
+def test_numbers_are_written_as_people_write_them_and_values_are_not_counted(tmp_path: Path) -> None:
+    (item,) = by_hand(("first",))["first"]
+    schema = replace(item.graph.schema, features=(FeatureSpec(FeatureKind.CONTINUOUS, 2, names=("income", "age")),))
+    graph = replace(item.graph, schema=schema, tables={"thing": torch.tensor([[24_300.0, -41.5]] * 3)})
+    around = ColumnEffect("thing", 0, "income", 1.0, (1, 2), 0)
+    nearest = NearestExample(0, 0, 0, 0, 0, 1.0, None)
+    told = Evidence(Effects(0, 0, 0.9, 1.0, ()), (), (around,), nearest, "Some text.")
+    made = Explanations({"first": [replace(item, graph=graph, evidence=told)]})
+    text = page(made, tmp_path)
+    assert "income: 24,300" in re.sub(r"<[^>]*>", "", text)
+    assert "age: \u221241.5" in re.sub(r"<[^>]*>", "", text)
+    assert "What other nodes carry" not in text
+    for shown in (text, explanation_html(made["first"][0])):
+        assert "24,300" in shown
+        assert "e+04" not in shown
 
 
 @pytest.mark.parametrize(

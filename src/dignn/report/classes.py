@@ -15,6 +15,7 @@ from dignn.evidence import NearestExample
 from dignn.evidence.grammar import nouns, percent, quoted
 from dignn.explanation import Explanation, Explanations, Standing
 from dignn.isomorphism import isomorphic
+from dignn.report.charts.parts import number
 from dignn.report.comparison import comparisons
 from dignn.report.emphasis import emphasis
 from dignn.report.graphview import graph_view, legend, stronger
@@ -73,7 +74,7 @@ def near_in_words(nearest: NearestExample) -> str:
     if nearest.distance < SAME:
         return "To the model it is the same as the explanation."
     if farther is None:
-        return f"Its distance is {nearest.distance:.3g}; there are no real members to compare it with."
+        return f"Its distance is {number(nearest.distance)}; there are no real members to compare it with."
     if farther >= 0.999:
         return "To the model it is nearer than any two real members of the class are to each other."
     if farther < 0.01:
@@ -219,8 +220,7 @@ def _around(explanation: Explanation) -> list[tuple[str, list[tuple[str, int]]]]
     schema = explanation.graph.schema
     found: dict[str, list[tuple[str, int]]] = {}
     for column in () if evidence is None else evidence.columns_around:
-        spec = schema.spec(column.node_type)
-        if spec.kind is not FeatureKind.CONTINUOUS or spec.names is not None:
+        if schema.spec(column.node_type).kind is not FeatureKind.CONTINUOUS:  # these are compared as densities
             found.setdefault(nouns(column.node_type), []).append((column.name, len(column.nodes)))
     return list(found.items())
 

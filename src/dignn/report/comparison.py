@@ -21,6 +21,10 @@ PRESENT, ABSENT = 12, 6
 TOLD = 12
 # Columns of a continuous type that have a density of their own.
 SINGLE = 6
+# Columns whose standard deviations differ by more than this factor are not shown on one axis.
+UNLIKE = 10
+# A comparison of more charts than this takes the whole width of the page, so that their text is large enough.
+NARROW = 2
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,11 @@ class Comparison:
     title: str
     caption: str
     charts: tuple[Markup, ...]
+
+    @property
+    def wide(self) -> bool:
+        """Whether it takes the whole width of the page."""
+        return len(self.charts) > NARROW
 
 
 def comparisons(explanation: Explanation, profiles: dict[str, Profile]) -> list[Comparison]:
@@ -136,33 +145,60 @@ def _continuous(explanation: Explanation, name: str, nodes: Sequence[int], profi
     if profile.bounds is None or profile.share is None:
         return Comparison(name, "", ())
     spec = explanation.graph.schema.spec(name)
-    rows = _rows(explanation, name, nodes)
-    line, of_class = _line(explanation, profile)
-    real_name = "real class" if line >= 0 else "all classes"
-    pooled = float(profile.mean[line].mean())
-    charts = [
-        densities(
-            Density(profile.bounds[0].tolist(), profile.share[line, 0].tolist(), pooled, real_name),
-            rows.flatten().tolist(),
-            title=f"All feature values of {nouns(name)}",
-            xlabel="value",
-        )
-    ]
-    single = list(dict.fromkeys(effect.column for effect in _missed(explanation, name, nodes)))
-    for column in single[:SINGLE] if len(profile.bounds) > 1 else ():
-        bounds, share = profile.bounds[1 + column].tolist(), profile.share[line, 1 + column].tolist()
-        charts.append(
-            densities(
-                Density(bounds, share, float(profile.mean[line, column]), real_name),
-                rows[:, column].tolist(),
-                title=f"{spec.column_name(column)} of {nouns(name)}",
-                xlabel=spec.column_name(column),
-            )
-        )
+    _, of_class = _line(explanation, profile)
+    together = _alike(profile)
+    columns = list(dict.fromkeys(effect.column for effect in _missed(explanation, name, nodes)))
+    missed = len(columns)
+    if not together:  # then columns by themselves are all there is to see
+        columns += [column for column in range(spec.width) if column not in columns]
+    columns = columns[:SINGLE] if len(profile.bounds) > 1 else []
+    charts = [_density(explanation, name, nodes, profile, column) for column in ([None] if together else []) + columns]
     many = "the one" if len(nodes) == 1 else f"the {len(nodes)}"
     caption = (
         f"Values of {many} {noun(name) if len(nodes) == 1 else nouns(name)} of the explanation beside those of real "
-        f"{nouns(name)} {of_class}: {'first ' if len(charts) > 1 else ''}all {spec.width:,} features together"
-        + (", then those that the model would miss most." if len(charts) > 1 else ".")
+        f"{nouns(name)} {of_class}: "
     )
+    if together:
+        caption += f"{'first ' if columns else ''}all {spec.width:,} features together"
+        caption += ", then those that the model would miss most." if columns else "."
+    else:
+        caption += f"{len(columns)} of {spec.width:,} features" if len(columns) < spec.width else "feature by feature"
+        caption += ", those first that the model would miss most." if missed else "."
     return Comparison(f"Values that {nouns(name)} carry", caption, tuple(charts))
+
+
+def _alike(profile: Profile) -> bool:
+    """Whether the columns of a type have scales that one axis can hold, as far as they are known."""
+    if profile.bounds is None or profile.share is None:
+        return False
+    bounds, share = profile.bounds[1:].double(), profile.share[-1, 1:].double()
+    middle = (bounds[:, 1:] + bounds[:, :-1]) / 2
+    total = share.sum(1).clamp(min=1e-12)
+    mean = (middle * share).sum(1) / total
+    spread = (((middle - mean[:, None]) ** 2 * share).sum(1) / total).sqrt()
+    spread = spread[spread > 1e-9 * spread.max()] if len(spread) else spread  # constant columns have none
+    return len(spread) == 0 or float(spread.max() / spread.min()) <= UNLIKE
+
+
+def _density(explanation: Explanation, name: str, nodes: Sequence[int], profile: Profile, column: int | None) -> Markup:
+    """The density of a column of a continuous type, or of all columns together (None)."""
+    assert profile.bounds is not None
+    assert profile.share is not None
+    rows = _rows(explanation, name, nodes)
+    line, _ = _line(explanation, profile)
+    place = 0 if column is None else 1 + column
+    mean = profile.mean[line].mean() if column is None else profile.mean[line, column]
+    what = "value" if column is None else explanation.graph.schema.spec(name).column_name(column)
+    own = explanation.node if explanation.node in nodes and column is not None else None
+    return densities(
+        Density(
+            profile.bounds[place].tolist(),
+            profile.share[line, place].tolist(),
+            float(mean),
+            "real class" if line >= 0 else "all classes",
+        ),
+        (rows.flatten() if column is None else rows[:, column]).tolist(),
+        title=f"All feature values of {nouns(name)}" if column is None else f"{what} of {nouns(name)}",
+        xlabel=what,
+        own=None if own is None or column is None else float(_rows(explanation, name, [own])[0, column]),
+    )

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from dignn import readable
 from dignn.batch import GraphBatch
 from dignn.evidence.grammar import percent
+from dignn.report.charts.parts import number
 from dignn.report.emphasis import Emphasis
 from dignn.report.legend import entries
 from dignn.report.svg import INK, page_svg
@@ -112,8 +113,8 @@ def _node_row(graph: GraphBatch, node: int, target: int | None, weight: Emphasis
 def _value(value: float, kind: FeatureKind) -> str:
     """A value in words, to stand behind the name of its column; that a word is there once needs none."""
     if kind in (FeatureKind.BINARY, FeatureKind.COUNT):
-        return "" if value == 1 else f" \u00d7 {value:.3g}"
-    return f": {value:.3g}".replace("-", "\u2212")
+        return "" if value == 1 else f" \u00d7 {number(value)}"
+    return f": {number(value)}"
 
 
 def _edge_rows(graph: GraphBatch, weight: Emphasis) -> list[EdgeRow]:

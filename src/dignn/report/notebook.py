@@ -14,6 +14,7 @@ from markupsafe import Markup
 from dignn.evidence.grammar import percent
 from dignn.explanation import Explanation, Explanations
 from dignn.report.characters import clean
+from dignn.report.charts.parts import number
 from dignn.report.legend import entries
 from dignn.report.svg import CARD, INK, draw_parts, node_title, svg
 from dignn.report.words import features_of
@@ -149,7 +150,7 @@ def _features(explanation: Explanation) -> Markup:
         Markup('<span style="{}">{}{}</span>').format(
             _CHIP,
             Markup("<b>{}</b>").format(feature.name) if feature.missed else feature.name,
-            "" if feature.value == 1 else f" {feature.value:.3g}",
+            "" if feature.value == 1 else f" {number(feature.value)}",
         )
         for feature in features
     ]

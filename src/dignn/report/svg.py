@@ -15,6 +15,7 @@ from dignn import readable
 from dignn.batch import GraphBatch
 from dignn.evidence.grammar import percent
 from dignn.explanation import Explanation
+from dignn.report.charts.parts import number
 from dignn.report.emphasis import Emphasis, emphasis
 from dignn.report.layout import layout
 from dignn.report.looks import Look, looks
@@ -84,7 +85,7 @@ def node_title(explanation: Explanation, node: int) -> str:
     """What a reader sees on hovering a still drawing: the type, and the largest features by name."""
     lines = [_short_title(explanation.graph, node, explanation.node)]
     for column, value in explanation.top_features(node, 12):
-        lines.append(column if value == 1 else f"{column}: {value:.3g}")
+        lines.append(column if value == 1 else f"{column}: {number(value)}")
     return "\n".join(lines)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from dignn.report.charts.parts import WIDTH, chart, finite, line, number, path, percent, text, ticks
+from dignn.report.charts.parts import WIDTH, chart, finite, line, number, path, percent, shorten, text, ticks, width
 
 # Fewer values than this are shown one by one: a density of them would say more than they do.
 ENOUGH = 15
@@ -17,6 +17,8 @@ ENOUGH = 15
 _NEARLY_ALL = 0.98
 _POINTS, _FINE = 161, 400
 _BASE, _LEFT = 100.0, 8.0
+# How much narrower small text is than the bold text that widths are known of.
+_SMALL = 0.82
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,9 @@ def density_of(values: np.ndarray, at: np.ndarray, least: float) -> np.ndarray:
     return np.asarray(bump @ count / (len(values) * width * math.sqrt(2 * math.pi)))
 
 
-def densities(real: Density, made: Sequence[float], *, title: str, xlabel: str = "") -> Markup:
+def densities(
+    real: Density, made: Sequence[float], *, title: str, xlabel: str = "", own: float | None = None
+) -> Markup:
     """The density of real values, and beside it that of an explanation's, or each of them where there are few.
 
     Args:
@@ -81,7 +85,9 @@ def densities(real: Density, made: Sequence[float], *, title: str, xlabel: str =
         made: values of the explanation.
         title: what the values are, for those who cannot see.
         xlabel: written below the axis.
+        own: which of the explanation's values is that of the classified node; None where it has none.
     """
+    own = next(iter(finite([own])), None)
     values = np.asarray(finite(made))
     low, high = _span(real, values)
     grid = np.linspace(low, high, _POINTS)
@@ -107,15 +113,32 @@ def densities(real: Density, made: Sequence[float], *, title: str, xlabel: str =
         parts.append(_mean(across(real.mean), "chart-real"))
     if len(values):
         parts.append(_mean(across(float(values.mean())), "chart-made"))
+    if own is not None:
+        parts.append(_own(across(own), _BASE - 6))
     parts += _axis(low, high, across)
     foot = 138 if xlabel else 122
     if xlabel:
-        parts.append(text(WIDTH / 2, 130, xlabel, kind="chart-small", anchor="middle", most=WIDTH - 20))
+        parts.append(_below(xlabel, real, own))
     parts += _legend(foot, real.name, bool(len(values)), made_height is None)
+    parts += [] if own is None else [_own(206, foot + 4.5), text(215, foot + 9, "classified", kind="chart-small")]
     beyond = _beyond(real, shown)
     if beyond:
         parts.append(text(8, foot + 27, beyond, kind="chart-small"))
-    return chart(parts, foot + (34 if beyond else 16), f"{title}. {_words(real, values)}")
+    return chart(parts, foot + (34 if beyond else 16), f"{title}. {_words(real, values, own)}")
+
+
+def _own(x: float, y: float) -> str:
+    """The mark of the classified node's value."""
+    return f'<path d="M{x:.1f} {y - 7:.1f}l5.5 7l-5.5 7l-5.5 -7Z" class="chart-own"/>'
+
+
+def _below(name: str, real: Density, own: float | None) -> str:
+    """The name of the values and, in words, that of the classified node beside the mean."""
+    whose = "all classes" if real.name == "all classes" else "the class"
+    told = "" if own is None else f": {number(own)}; mean of {whose} {number(real.mean)}"
+    shown = shorten(name, (WIDTH - 20) / _SMALL - width(told))
+    whole = "" if shown == name else f"<title>{escape(name + told)}</title>"
+    return text(WIDTH / 2, 130, shown + told, kind="chart-small", anchor="middle").replace("</text>", f"{whole}</text>")
 
 
 def _span(real: Density, values: np.ndarray) -> tuple[float, float]:
@@ -174,7 +197,7 @@ def _legend(top: float, real_name: str, made: bool, single: bool) -> list[str]:
     return parts
 
 
-def _words(real: Density, values: np.ndarray) -> str:
+def _words(real: Density, values: np.ndarray, own: float | None) -> str:
     said = f"{real.name[:1].upper()}{real.name[1:]}: mean {number(real.mean)}"
     if real.seen >= _NEARLY_ALL:
         low, high = real.span(0.05)
@@ -188,7 +211,8 @@ def _words(real: Density, values: np.ndarray) -> str:
         return said
     if len(values) == 1:
         return f"{said} Explanation: {number(float(values[0]))}."
+    classified = "" if own is None else f" The classified node: {number(own)}."
     return (
         f"{said} Explanation: {len(values)} values, mean {number(float(values.mean()))}, from "
-        f"{number(float(values.min()))} to {number(float(values.max()))}."
+        f"{number(float(values.min()))} to {number(float(values.max()))}.{classified}"
     )
