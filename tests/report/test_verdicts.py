@@ -143,3 +143,11 @@ def test_a_model_that_is_not_sure_is_never_called_better_than_one_that_is() -> N
     for controls in ({}, {"random_trees": 0.5}, {"column_noise": 0.97}):
         found = [order.index(verdicts.surest(value / 100, None, controls).level) for value in range(101)]
         assert found == sorted(found)
+
+
+def test_a_poor_error_is_not_hidden_by_a_classifier_that_sees_nothing_wrong() -> None:
+    wrong = judged("sound.features.pair_error", 0.5, 0.1, {"column_noise": 0.3})
+    features = judged("sound.features.c2st", 0.5, 0.5, {"column_noise": 0.9})
+    assert (wrong.verdict.level, features.verdict.level) == ("poor", "good")
+    [(level, _)] = summed_up({"sound.features.pair_error": wrong, "sound.features.c2st": features})
+    assert level == "poor"

@@ -110,10 +110,11 @@ def _graphs(judged: Mapping[Path, Judged]) -> list[tuple[Level, str]]:
 
 
 def _features(judged: Mapping[Path, Judged]) -> list[tuple[Level, str]]:
-    """By the classifier; where it tells nothing on this data, errors can still be too large, but not show realism."""
+    """Where the classifier tells nothing on this data, errors can still be too large, but not show realism."""
+    kinds = [f"sound.features.{kind}" for kind in ("column_error", "pair_error", "row_density")]
     if not _nothing(judged, "sound.features.c2st"):
-        return _worded([(_FEATURES, _worst(judged, "sound.features.c2st"))])
-    errors = _worst(judged, *(f"sound.features.{kind}" for kind in ("column_error", "pair_error", "row_density")))
+        return _worded([(_FEATURES, _worst(judged, "sound.features.c2st", *kinds))])
+    errors = _worst(judged, *kinds)
     return [("poor", _FEATURES["poor"])] if errors == "poor" else [("fair", _NO_FEATURES)]
 
 
