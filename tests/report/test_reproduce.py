@@ -196,6 +196,27 @@ def test_what_is_not_known_gives_nothing(broken: dict[str, Any]) -> None:
     assert command({**about_dataset(FAST), **broken} if broken else {}) is None
 
 
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_run_that_names_no_preset_is_written_from_the_nearest(preset: str) -> None:
+    config = replace(PRESETS[preset], candidates=97)
+    about = {"explainer": "dignnexplainer", "config": as_json(PRESETS[preset]), "seed": 1}
+    whole = python_call(about)
+    assert whole is not None
+    assert "replace" not in whole
+    code = python_call({**about, "config": as_json(config)})
+    assert code is not None
+    assert "replace(preset, candidates=97)" in code
+    assert called_with(code)["config"] == config
+
+
+def test_lines_of_the_call_are_short() -> None:
+    about = {"explainer": "dignnexplainer", "config": as_json(PRESETS["smoke"]), "preset": "paper", "seed": 1}
+    code = python_call({**about, "call": {"target": "customer " * 5, "return_type": "log_probs"}})
+    assert code is not None
+    assert max(map(len, code.splitlines())) <= 100
+    assert called_with(code)["config"] == PRESETS["smoke"]
+
+
 def test_a_run_from_python_with_a_preset() -> None:
     about = {"explainer": "dignnexplainer", "preset": "smoke", "config": as_json(PRESETS["smoke"]), "seed": 1}
     call = python_call(about)

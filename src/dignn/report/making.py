@@ -12,7 +12,7 @@ from dignn.explanation import Explanations
 from dignn.report.charts import Curve, bars, curves
 from dignn.report.generators import features_in_words, refinement_in_words, structure_in_words
 from dignn.report.known import part, schema_of
-from dignn.report.reproduce import changes, command, leaves, python_call
+from dignn.report.reproduce import changes, command, leaves, preset_of, python_call
 from dignn.runtime.run import STAGES, WALL
 from dignn.schema import Layout, Schema
 
@@ -37,7 +37,7 @@ def content(explanations: Explanations) -> dict[str, Any]:
         "more_curves": max(0, len(trainings) - MOST_CURVES),
         **_times(part(about, "timings")),
         "settings": _settings(about),
-        "preset": about.get("preset"),
+        "preset": about.get("preset") if changes(about) is None else preset_of(about),
         "seed": about.get("seed"),
         "versions": [(_PACKAGES.get(name, str(name)), str(found)) for name, found in part(about, "versions").items()],
         "command": line,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from textwrap import indent
 from typing import Any
 
 from dignn.config import PRESETS
@@ -12,6 +13,7 @@ from dignn.config import PRESETS
 # Where no other preset is named.
 DEFAULT = "fast"
 _EXPLAINER = "dignnexplainer"
+_LONGEST = 80  # letters of a line of Python
 _FORM, _RETURNS = "strong", "raw"  # what the command takes where nothing is said
 
 
@@ -20,7 +22,21 @@ def changes(about: Mapping[str, Any]) -> dict[tuple[str, ...], Any] | None:
 
     None where the run does not tell its settings, or has others than this version of dignn.
     """
-    preset, config = about.get("preset", DEFAULT), about.get("config")
+    return _differences(preset_of(about), about.get("config"))
+
+
+def preset_of(about: Mapping[str, Any]) -> Any:
+    """The preset that a run names or, where it names none, the one from which fewest of its settings differ."""
+    if "preset" in about:
+        return about["preset"]
+    found = {
+        name: _differences(name, about.get("config")) for name in sorted(PRESETS, key=lambda name: name != DEFAULT)
+    }
+    known = {name: len(differ) for name, differ in found.items() if differ is not None}
+    return min(known, key=lambda name: known[name], default=DEFAULT)
+
+
+def _differences(preset: Any, config: Any) -> dict[tuple[str, ...], Any] | None:
     if not isinstance(preset, str) or preset not in PRESETS or not isinstance(config, Mapping):
         return None
     usual, found = dict(leaves(asdict(PRESETS[preset]))), dict(leaves(config))
@@ -45,7 +61,7 @@ def command(about: Mapping[str, Any]) -> str | None:
         words += _columns(about.get("columns"))
     else:
         return None
-    preset = about.get("preset", DEFAULT)
+    preset = preset_of(about)
     words += [] if preset == DEFAULT else ["--preset", preset]
     words += [word for path, value in settings.items() for word in _option(path, value)]
     return shlex.join([*words, "--seed", str(about.get("seed", 0))])
@@ -71,21 +87,21 @@ def python_call(about: Mapping[str, Any], target: str | None = None) -> str | No
     given += [f"{name}={name}" for name in again]
     returns = called.get("return_type")
     given += [f"return_type={returns!r}"] if isinstance(returns, str) and returns != _RETURNS else []
-    preset = str(about.get("preset", DEFAULT))
+    preset = str(preset_of(about))
     lines = ["from dignn import DiGNNExplainer"]
     if settings:
         lines = ["from dataclasses import replace", "", *lines, "from dignn.config import PRESETS", ""]
-        lines += [f"preset = PRESETS[{preset!r}]", f"config = {_replaced('preset', settings)}"]
+        lines += [f"preset = PRESETS[{preset!r}]", _broken("config = replace", _replaced("preset", settings))]
         given.append("config=config")
     elif preset != DEFAULT:
         given.append(f"config={preset!r}")
     if again:
         lines.append(f"# {' and '.join(again)}: what the run was given, which is not kept with it")
-    call = ", ".join([*given, f"seed={about.get('seed', 0)!r}"])
+    given.append(f"seed={about.get('seed', 0)!r}")
     return "\n".join(
         [
             *lines,
-            f"explainer = DiGNNExplainer({call})",
+            _broken("explainer = DiGNNExplainer", given),
             f"explanations = explainer.fit().explain({_top_k(about, called)})",
         ]
     )
@@ -136,14 +152,23 @@ def _columns(columns: Any) -> list[str]:
     return [*words, "--words-only"] if columns.get("words_only") else words
 
 
-def _replaced(name: str, settings: Mapping[tuple[str, ...], Any]) -> str:
-    """An expression that gives ``name`` with other settings, those inside others included."""
+def _replaced(name: str, settings: Mapping[tuple[str, ...], Any]) -> list[str]:
+    """What ``replace`` takes to give ``name`` with other settings, those inside others included."""
     inner: dict[str, dict[tuple[str, ...], Any]] = {}
-    given = []
+    given = [name]
     for path, value in settings.items():
         if len(path) == 1:
             given.append(f"{path[0]}={tuple(value) if isinstance(value, list) else value!r}")
         else:
             inner.setdefault(path[0], {})[path[1:]] = value
-    given += [f"{part}={_replaced(f'{name}.{part}', some)}" for part, some in inner.items()]
-    return f"replace({name}, {', '.join(given)})"
+    given += [_broken(f"{part}=replace", _replaced(f"{name}.{part}", some)) for part, some in inner.items()]
+    return given
+
+
+def _broken(function: str, given: Sequence[str]) -> str:
+    """A call on one line or, where that is long, with a line for each argument."""
+    line = f"{function}({', '.join(given)})"
+    if len(line) <= _LONGEST and "\n" not in line:
+        return line
+    inside = "".join(f"{part},\n" for part in given)
+    return f"{function}(\n{indent(inside, '    ')})"
