@@ -98,6 +98,9 @@ def test_keys_walk_through_a_graph_with_one_tab_stop(opened: Page) -> None:
     opened.keyboard.press("Tab")
     opened.wait_for_selector("#tip", state="hidden")
     assert opened.evaluate("document.activeElement.closest('svg.graph') === null")
+    opened.keyboard.press("Shift+Tab")
+    opened.keyboard.press("Shift+Tab")  # past the node: the drawing itself is no stop
+    assert opened.evaluate("document.activeElement.closest('svg.graph') === null")
 
 
 def test_nodes_can_be_dragged_and_take_their_lines_along(opened: Page, explanations: Explanations) -> None:
@@ -146,6 +149,20 @@ def test_links_lead_to_classes_and_explanations(page: Page, report: Path) -> Non
     page.locator(".summary a").nth(2).click()
     page.wait_for_function("!document.getElementById('class-3').hidden")
     assert shown(page, ".class-panel") == ["class-3"]
+
+
+def test_going_back_opens_what_was_open(page: Page, report: Path) -> None:
+    page.goto(report.as_uri())
+    page.locator('.jump a[href="#classes"]').click()
+    for number in (1, 2):
+        page.locator(".summary a").nth(number).click()
+        page.wait_for_function(f"!document.getElementById('class-{number + 1}').hidden")
+    page.go_back()
+    page.wait_for_function("!document.getElementById('class-2').hidden")
+    assert shown(page, ".class-panel") == ["class-2"]
+    page.go_back()
+    page.wait_for_function("!document.getElementById('class-1').hidden")
+    assert shown(page, ".class-panel") == ["class-1"]
 
 
 def test_without_scripts_everything_is_there(browser: object, report: Path, explanations: Explanations) -> None:

@@ -24,7 +24,22 @@
       tab.focus({ preventScroll: true });
       tab.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
-    if (note) history.replaceState(null, "", "#" + panelOf(tab).id);
+    if (note) remember("#" + panelOf(tab).id);
+  }
+
+  // Every step of the browser's history knows which tabs were open, so that going back opens them again.
+  function remember(address) {
+    history.replaceState({ open: all("[role=tab][aria-selected=true]").map((tab) => tab.id) }, "", address);
+  }
+
+  function onMove() {
+    const open = history.state && history.state.open;
+    if (!open) {
+      openHash(true);
+      remember(location.hash);
+      return;
+    }
+    for (const id of open) select(document.getElementById(id), { note: false });
   }
 
   function onTabKey(event) {
@@ -251,7 +266,7 @@
 
   function onNodeKey(event) {
     const node = event.target.closest(".node");
-    if (!node) return;
+    if (!node || event.ctrlKey || event.altKey || event.metaKey) return;
     const nodes = all(".node", event.currentTarget);
     const place = nodes.indexOf(node);
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -284,11 +299,12 @@
     svg.addEventListener("pointerout", (event) => {
       if (event.pointerType !== "touch" && event.target.closest(".node, .edge")) leaveSoon();
     });
-    svg.addEventListener("focusin", (event) => {
+    // Not on the drawing itself: listening for focus makes it a tab stop of its own in some browsers.
+    svg.parentElement.addEventListener("focusin", (event) => {
       const node = event.target.closest(".node");
       if (node) showTip(node);
     });
-    svg.addEventListener("focusout", leaveSoon);
+    svg.parentElement.addEventListener("focusout", leaveSoon);
     svg.addEventListener("keydown", onNodeKey);
   }
 
@@ -311,8 +327,9 @@
     else hideTip();
   }, { passive: true });
   addEventListener("resize", hideTip);
-  addEventListener("hashchange", () => openHash(true));
+  addEventListener("hashchange", onMove);
 
   openHash(false);
   root.classList.add("ready");
+  remember();
 })();
