@@ -11,6 +11,7 @@ import pytest
 
 import dignn.report as report_files
 from dignn import Explanations
+from dignn.report.notebook import explanations_html
 from small_runs import HOSTILE
 
 if TYPE_CHECKING:
@@ -183,6 +184,11 @@ def test_paper_shows_every_class_and_its_best_explanation(opened: Page, explanat
     assert len(shown(opened, ".class-panel")) == len(explanations)
     assert shown(opened, ".rank-panel") == [f"class-{k + 1}-rank-1" for k in range(len(explanations))]
     assert shown(opened, "[role=tablist]") == []
+    ends, begins = (
+        opened.locator(selector).evaluate_all(f"all => all.map((each) => each.getBoundingClientRect().{side})")
+        for selector, side in ((".class-panel", "bottom"), (".class-panel h3", "top"))
+    )
+    assert all(top - bottom > 8 for bottom, top in zip(ends, begins[1:], strict=False))  # also where pages are ignored
 
 
 def test_no_violation_of_accessibility_is_serious(page: Page, report: Path, axe: Callable[[Page], list[str]]) -> None:
@@ -214,6 +220,15 @@ def test_text_of_charts_can_be_read(opened: Page) -> None:
     )
     assert len(sizes) > 20
     assert min(sizes) >= 10
+
+
+def test_long_names_stay_inside_their_cards_in_a_notebook(page: Page, explanations: Explanations) -> None:
+    several = next(iter(explanations.values()))
+    named = {f"{k}{'x' * 150}": [replace(each, class_name=f"{k}{'x' * 150}") for each in several] for k in range(3)}
+    page.set_content(explanations_html(Explanations(named)))
+    cards = page.locator("div[style*=grid-template-columns] > div")
+    assert cards.count() == 3
+    assert cards.evaluate_all("all => all.filter((each) => each.scrollWidth > each.clientWidth).length") == 0
 
 
 def test_names_of_features_do_not_run_into_the_bars(page: Page) -> None:

@@ -26,7 +26,8 @@ CLASSES = 24
 SOFT = "#566072"
 _BOX = (
     f"box-sizing:border-box;background:#ffffff;color:{INK};color-scheme:light;border:1px solid #d5dbe5;"
-    "border-radius:8px;padding:12px 14px;font:14px/1.45 system-ui,-apple-system,'Segoe UI',sans-serif;text-align:left"
+    "border-radius:8px;padding:12px 14px;font:14px/1.45 system-ui,-apple-system,'Segoe UI',sans-serif;text-align:left;"
+    "overflow-wrap:anywhere;min-width:0"
 )
 _SMALL = f"color:{SOFT};font-size:12.5px"
 _CHIP = "display:inline-block;background:#e8eef7;border-radius:4px;padding:0 6px;margin:2px 3px 2px 0;font-size:12.5px"
@@ -72,7 +73,7 @@ def explanations_html(explanations: Explanations) -> str:
 
 
 def _card(name: str, several: list[Explanation]) -> Markup:
-    outside = "border:1px solid #e3e8ef;border-radius:6px;padding:8px 10px"
+    outside = "border:1px solid #e3e8ef;border-radius:6px;padding:8px 10px;min-width:0;overflow-wrap:anywhere"
     if not several:
         return Markup('<div style="{}"><b>{}</b><div style="{}">{}</div></div>').format(
             outside, name, _SMALL, "No candidate speaks for this class, so it has no explanation."
