@@ -312,11 +312,11 @@ def test_numbers_are_written_as_people_write_them_and_values_are_not_counted(tmp
     ("standing", "told"),
     [
         (Standing(True, 0.75, 0.2), "The model is surer of it than of 75 % of them. To the model it is nearer to real "
-         "members than 80 % of them."),
+         "members than 80 % of them are to each other."),
         (Standing(False, 0.0, 1.0), "The model is less sure of it than of any of them. To the model it is farther "
-         "from real members than any of them."),
+         "from real members than any of them are from each other."),
         (Standing(False, 1.0, 0.0), "surer of it than of any of them. To the model it is nearer to real members than "
-         "any of them."),
+         "any of them are to each other."),
     ],
 )  # fmt: skip
 def test_where_an_explanation_stands_is_told_in_short_sentences(standing: Standing, told: str) -> None:

@@ -110,11 +110,9 @@ def standing_in_words(standing: Standing, name: str) -> str:
     where = "Inside" if standing.inside else "Outside"
     score, nearer = standing.score_rank, 1 - standing.distance_rank
     sure = f"surer of it than of {_of_them(score)}" if score > 0 else "less sure of it than of any of them"
-    near = (
-        f"nearer to real members than {_of_them(nearer)}"
-        if nearer > 0
-        else "farther from real members than any of them"
-    )
+    near = f"nearer to real members than {_of_them(nearer)} are to each other"
+    if nearer <= 0:
+        near = "farther from real members than any of them are from each other"
     return f"{where} the range of real members of {quoted(name)}. The model is {sure}. To the model it is {near}."
 
 
