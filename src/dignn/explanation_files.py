@@ -158,7 +158,8 @@ def _check_columns(evidence: Evidence, schema: Schema) -> None:
 
 def _about(folder: Path) -> dict[str, Any]:
     """What a run folder tells beside the graphs; nothing where only explanations were saved."""
-    about = read_json(folder / CONFIG) if (folder / CONFIG).exists() else {}
+    words = "mend the file or delete it: only the words about settings need it"
+    about = read_json(folder / CONFIG, remedy=words) if (folder / CONFIG).exists() else {}
     if (folder / METRICS).exists():
         about["metrics"] = read_json(folder / METRICS, "paper", "sound", "floor", "control")
     if (folder / GENERATION).exists():

@@ -27,7 +27,6 @@ def explanations_of(run: Path) -> Explanations:
         RunFolderError: it is no run folder, is not finished, is damaged, or is of another version.
     """
     from dignn.explanation import Explanations
-    from dignn.runtime.files import read_json
 
     if not run.is_dir():
         if run.exists():
@@ -36,8 +35,6 @@ def explanations_of(run: Path) -> Explanations:
         raise RunFolderError(f"{run} does not exist{guess}; give a folder that `dignn explain` made")
     if not (run / "explanations.json").exists():
         raise _unfinished(run)
-    if (run / "config.json").exists():
-        read_json(run / "config.json", remedy="mend the file or delete it: only the words about settings need it")
     return Explanations.load(run)
 
 
