@@ -6,6 +6,7 @@ import pytest
 
 import hand_made
 from dignn.cli.summary import LONGEST, mmd_ratio, print_summary, shortened
+from dignn.console import out
 from dignn.explanation import Explanations
 from dignn.report.lookup import number_at
 
@@ -62,7 +63,8 @@ def test_names_of_users_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]
 def test_a_row_says_in_words_what_the_graph_is_and_what_would_be_missed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "150")
+    monkeypatch.setattr(out, "_width", 150)  # whatever terminal there is, if any
+    monkeypatch.setattr(out, "_height", 50)
     print_summary(hand_made.explanations())
     shown = capsys.readouterr().out
     assert "features the model would miss most" in shown
