@@ -72,6 +72,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.explanations
 	$(BIN)/python -m benchmarks.explanations --table
 	$(BIN)/python -m benchmarks.figures --explanations runs/explanations
+	$(BIN)/python -m benchmarks.pages runs/explanations/*-0
 	$(BIN)/python benchmarks/gnn_accuracy.py --forms strong --seeds 10 11 12
 	$(BIN)/python benchmarks/gnn_accuracy.py --forms paper --seeds 0 1 2
 	$(BIN)/python benchmarks/gnn_accuracy.py --table
