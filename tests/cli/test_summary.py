@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import hand_made
-from dignn.cli.summary import LONGEST, mmd_ratio, print_summary, shortened
+from dignn.cli.summary import mmd_ratio, print_summary
 from dignn.console import out
 from dignn.explanation import Explanations
 from dignn.report.lookup import number_at
@@ -79,5 +79,3 @@ def test_long_names_leave_rows_low(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert len(shown.splitlines()) < 12
     assert "…" in shown
-    assert shortened("Data  Mining") == "Data Mining"
-    assert len(shortened("x" * 200)) == LONGEST

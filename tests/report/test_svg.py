@@ -11,9 +11,10 @@ import torch
 from dignn import Explanation
 from dignn.batch import GraphBatch
 from dignn.evidence import Effect, Effects, Evidence, Kind, NearestExample, Part
+from dignn.report.characters import shortened
 from dignn.report.emphasis import emphasis
 from dignn.report.looks import COLOURS
-from dignn.report.svg import CARD, INK, THUMBNAIL, dashes, page_svg, shortened, small_svg, svg
+from dignn.report.svg import CARD, INK, THUMBNAIL, dashes, page_svg, small_svg, svg
 from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -168,5 +169,5 @@ def test_outlines_stand_out_from_paper_and_from_every_colour() -> None:
 
 
 def test_names_are_shortened_on_one_line() -> None:
-    assert shortened("two\nlines") == "two lines"
-    assert shortened("x" * 30) == "x" * 19 + "…"
+    assert shortened("two\nlines", 20) == "two lines"
+    assert shortened("x" * 30, 20) == "x" * 19 + "…"

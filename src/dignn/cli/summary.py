@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dignn.console import accuracies, say, table
+from dignn.report.characters import shortened
 from dignn.report.lookup import number_at
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def mmd_ratio(metrics: Mapping[str, Any], floor: Mapping[str, Any]) -> float | N
 def _print_classes(explanations: Explanations) -> None:
     rows = []
     for name, several in explanations.items():
-        rows.append(_row(several[0]) if several else (shortened(name), "no candidate", "", "", ""))
+        rows.append(_row(several[0]) if several else (shortened(name, LONGEST), "no candidate", "", "", ""))
     known = any(several and several[0].evidence is not None for several in explanations.values())
     features = "features the model would miss most" if known else "largest features"
     columns = ("class", "probability", "in distribution", "nodes", features)
@@ -122,10 +123,10 @@ def _row(best: Explanation) -> tuple[str, ...]:
     from dignn.report.words import made_of
 
     return (
-        shortened(best.class_name),
+        shortened(best.class_name, LONGEST),
         f"{best.score:.4f}",
         "" if best.standing is None else "yes" if best.standing.inside else "no",
-        ", ".join(shortened(part) for part in made_of(best.graph).split(", ")),
+        ", ".join(shortened(part, LONGEST) for part in made_of(best.graph).split(", ")),
         _line(_words(best)),
     )
 
@@ -133,17 +134,11 @@ def _row(best: Explanation) -> tuple[str, ...]:
 def _line(words: list[str]) -> str:
     """As many of the words as leave a row low, but one of them at least."""
     line = ""
-    for word in map(shortened, words):
+    for word in (shortened(word, LONGEST) for word in words):
         if line and len(line) + len(word) > WIDEST:
             break
         line = f"{line}, {word}" if line else word
     return line
-
-
-def shortened(name: str) -> str:
-    """A name as a table shows it: a row that is many lines tall says nothing about the others."""
-    line = " ".join(name.split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rstrip()}…"
 
 
 def _words(best: Explanation) -> list[str]:

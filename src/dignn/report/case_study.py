@@ -14,9 +14,10 @@ from dignn.backdrop import Profile
 from dignn.errors import DignnError
 from dignn.explanation import Explanation, Explanations
 from dignn.readable import type_name
+from dignn.report.characters import shortened
 from dignn.report.charts.densities import ENOUGH, Density, density_of
 from dignn.report.figure import Picture, add_legend, draw, legend_marks, plain, title
-from dignn.report.svg import INK, LINE, shortened
+from dignn.report.svg import INK, LINE
 from dignn.schema import FeatureKind, Schema
 
 if TYPE_CHECKING:

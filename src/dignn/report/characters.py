@@ -1,4 +1,4 @@
-"""Characters that not every file and not every program can hold."""
+"""Names of users as texts that can be shown: without characters that not every file can hold, and short."""
 
 from __future__ import annotations
 
@@ -14,3 +14,9 @@ def clean(text: str) -> str:
     These are control characters and halves of surrogate pairs, which no text file can hold either.
     """
     return _FORBIDDEN.sub("\ufffd", text)
+
+
+def shortened(name: str, most: int) -> str:
+    """A name on one line, of at most so many characters."""
+    line = " ".join(name.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

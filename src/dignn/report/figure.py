@@ -17,12 +17,12 @@ from matplotlib.text import Text
 
 from dignn.explanation import Explanation
 from dignn.readable import edges, member_name, type_name
-from dignn.report.characters import clean
+from dignn.report.characters import clean, shortened
 from dignn.report.emphasis import Emphasis, emphasis
 from dignn.report.layout import layout
 from dignn.report.legend import CLASSIFIED, drawn_lines, drawn_types
 from dignn.report.looks import Look, looks
-from dignn.report.svg import INK, LINE, dark, dashes, lettered, shortened
+from dignn.report.svg import INK, LINE, LONGEST_LABEL, dark, dashes, lettered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,7 +150,8 @@ def _draw_name(
     above = not heights or sum(heights) / len(heights) >= place[node][1]  # y runs down
     offset = {"xytext": (0, 10 if above else -10), "textcoords": "offset points"}
     beside: dict[str, Any] = {**offset, "va": "bottom" if above else "top", "ha": "center"}
-    text = plain(ax.annotate(shortened(member_name(graph, node)), place[node], **beside, fontsize=8, zorder=5))
+    name = shortened(member_name(graph, node), LONGEST_LABEL)
+    text = plain(ax.annotate(name, place[node], **beside, fontsize=8, zorder=5))
     text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
 
 

@@ -6,9 +6,9 @@ from markupsafe import Markup
 
 from dignn.evidence.grammar import percent
 from dignn.explanation import Explanation
-from dignn.report.characters import clean
+from dignn.report.characters import clean, shortened
 from dignn.report.legend import entries
-from dignn.report.svg import INK, LETTER, shortened, svg
+from dignn.report.svg import INK, LETTER, svg
 
 # Sizes in pixels.
 WIDTH, HEIGHT = 480, 400

@@ -15,6 +15,7 @@ from dignn import readable
 from dignn.batch import GraphBatch
 from dignn.evidence.grammar import percent
 from dignn.explanation import Explanation
+from dignn.report.characters import shortened
 from dignn.report.charts.parts import number
 from dignn.report.emphasis import Emphasis, emphasis
 from dignn.report.layout import layout
@@ -162,12 +163,6 @@ def lettered(schema: Schema) -> bool:
     return all(len(name) <= 2 for name in schema.node_types)
 
 
-def shortened(name: str, most: int = LONGEST_LABEL) -> str:
-    """A name on one line that fits beside a node."""
-    text = " ".join(name.split())
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
-
-
 def dark(colour: str) -> bool:
     """Whether white text is easier to read on it than dark text."""
     red, green, blue = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
@@ -270,7 +265,7 @@ def _label(
         return Markup(
             '<text class="letter" y="3.6" text-anchor="middle" font-size="10" font-weight="600" fill="{}">{}</text>'
         ).format("#ffffff" if dark(colour) else INK, readable.type_name(graph, node))
-    name = shortened(readable.member_name(graph, node))
+    name = shortened(readable.member_name(graph, node), LONGEST_LABEL)
     if not name:
         return Markup("")
     x, y = place[node]
