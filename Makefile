@@ -24,6 +24,7 @@ lint: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks examples
 	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 # Tests of the page need Chromium. Where there is none and system packages may be installed, this installs it; it never
 # fails: without a browser those tests are skipped.
@@ -59,6 +60,8 @@ notebook: $(STAMP)
 	$(BIN)/jupyter execute --inplace examples/explain_a_model.ipynb
 
 bench: $(STAMP)
+	$(BIN)/python -m benchmarks.house
+	$(BIN)/python -m benchmarks.metric_table --table
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.realism --methods bootstrap node-growth edge-diffusion random-trees rewired
 	$(BIN)/python -m benchmarks.realism --preset paper --datasets dblp --methods edge-diffusion --sizes 12 --sets 1 --seeds 0

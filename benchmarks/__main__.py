@@ -137,7 +137,7 @@ def _guidance(found: dict[str, Any]) -> list[str]:
         "## Guidance",
         "",
         f"Probabilities that the {found['form']} form of the model of `{found['dataset']}` gives to 1,536 graphs "
-        "of node growth, by class: the highest, and the mean of the 50 highest. Beside it the realism of the same "
+        "of node growth, by class: the highest, and the mean of the 50 highest. Background it the realism of the same "
         "graphs ([ratio to the floor](realism.md)) and the share of them that no other graph repeats. Strength 0 is "
         f"without guidance; {_on(found)}.",
         "",

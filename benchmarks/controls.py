@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from dignn.batch import GraphBatch
+from dignn.core.seeds import Seed
+from dignn.graphs.batch import GraphBatch
 from dignn.metrics.controls import join
-from dignn.runtime.seeds import Seed
 
 
 class RandomTrees:

@@ -8,20 +8,21 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.measure import seconds
-from dignn.data import load
-from dignn.runtime.seeds import Seed
-from dignn.runtime.threads import single_thread
-from dignn.sampling import Adjacency, forest_fire
-from dignn.structure.fast_denoiser import FastDenoiser
-from dignn.structure.graph_transformer import GraphTransformer
+from dignn.core.seeds import Seed
+from dignn.core.threads import single_thread
+from dignn.graphs.adjacency import Adjacency
+from dignn.sampling.forest_fire import forest_fire
+from dignn.structure.edge_diffusion.fast_denoiser import FastDenoiser
+from dignn.structure.edge_diffusion.graph_transformer import GraphTransformer
 from dignn.structure.vocabulary import Vocabulary
+from dignn.zoo.datasets.registry import load
 
 BATCH, SIZE = 128, 12
 
 
 def run() -> dict[str, Any]:
     dataset = load("dblp")
-    graphs = forest_fire(Adjacency.build(dataset.data, dataset.schema), (SIZE,), BATCH, seed=Seed(0))[0]
+    graphs = forest_fire(Adjacency.build(dataset.data, dataset.schema), (SIZE,), BATCH, seed=Seed(0))
     words = Vocabulary.of(graphs)
     nodes, edges = words.encode(graphs)
     found: dict[str, Any] = {"batch": BATCH, "size": SIZE}

@@ -8,9 +8,9 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 
-from dignn.explanation import Explanation, Explanations
-from dignn.report.figure import add_legend, draw, legend_marks
-from dignn.schema import FeatureKind
+from dignn.explanations.explanation import Explanation, Explanations
+from dignn.graphs.schema import FeatureKind
+from dignn.report.graph_figure import add_legend, draw, legend_marks
 
 WIDTH, HEIGHT = 3.6, 4.4  # of a graph with its texts, inches
 # Names of columns of a type beneath a graph, types, and characters of a line.

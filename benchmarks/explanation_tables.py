@@ -24,8 +24,8 @@ from benchmarks.explanation_targets import (
     PUBLISHED_TYPED_GF,
     TITLES,
     Run,
-    average,
     paper_set,
+    shown,
     target_table,
     value_at,
 )
@@ -126,18 +126,20 @@ def set_tables(name: str, runs: Sequence[Run]) -> list[str]:
         ours = [_number(value_at(run["metrics"], *line.path)) for run in runs]
         if all(value is None for value in ours):
             continue
-        real = [_number(value_at(run["metrics"]["floor"], *line.path)) for run in runs]
+        refined, real = (
+            [_number(value_at(run["metrics"].get(c), *line.path)) for run in runs] for c in ("candidates", "floor")
+        )
         wrong = [[_number(value_at(run["metrics"]["control"].get(c), *line.path)) for run in runs] for c in CONTROLS]
         paper = line.paper(name)
         rows.append(
             [
                 line.title,
                 _without_minus_zero(span(ours, line.digits)),
-                *(_without_minus_zero(_middle(values, line.digits)) for values in (real, *wrong)),
+                *(_without_minus_zero(_middle(values, line.digits)) for values in (refined, real, *wrong)),
                 "" if paper is None else f"{paper:.3f}",
             ]
         )
-    head = ["", "ours", "real (floor)", *(control.replace("_", " ") for control in CONTROLS), "paper"]
+    head = ["", "ours", "all, refined", "real (floor)", *(control.replace("_", " ") for control in CONTROLS), "paper"]
     seeds = f"Seed{'s' if len(runs) > 1 else ''} {', '.join(str(run['seed']) for run in runs)}."
     parts = [f"### {TITLES[name]}", seeds, markdown(head, rows), _rules(runs)]
     if name != EXAMPLE:
@@ -236,14 +238,15 @@ def _motif_statistics(sets: dict[str, list[Run]]) -> list[str]:
 def _planted(sets: dict[str, list[Run]]) -> str | None:
     rows = []
     for name, runs in sets.items():
-        classes = runs[0]["metrics"]["sound"].get("planted") or {}
+        classes = shown(runs[0])["sound"].get("planted") or {}
         for label in [label for label in classes if label != "mean"]:
             path = ("sound", "planted", label)
             other = [
-                average(runs, *where, *path, "motif_recall") for where in (("floor",), ("control", "random_trees"))
+                [value_at(run["metrics"], *where, *path, "motif_recall") for run in runs]
+                for where in (("floor",), ("control", "random_trees"))
             ]
-            ours = [span([value_at(run["metrics"], *path, part) for run in runs]) for part in TRUTH]
-            rows.append([TITLES[name], label, *ours, *(span([value]) for value in other)])
+            ours = [span([value_at(shown(run), *path, part) for run in runs]) for part in TRUTH]
+            rows.append([TITLES[name], label, *ours, *(_middle(values, 2) for values in other)])
     if not rows:
         return None
     head = ["data set", "class", *(part.replace("_", " ") for part in TRUTH), "motif recall, real", "random trees"]

@@ -69,8 +69,8 @@ def _replace(out: Path, found: dict[str, Any], before: dict[str, Any]) -> None:
 
 def run(name: str, seed: int, runs: Path, measure: bool, untimed: bool) -> dict[str, Any]:
     """One run (or the metrics of a finished one), and what it gave."""
-    from dignn.cli import main as dignn
-    from dignn.runtime.files import read_json
+    from dignn.cli.main import main as dignn
+    from dignn.core.files import read_json
 
     dataset, *columns = FEWER.get(name, (name,))
     folder = runs / f"{name}-{seed}"
@@ -98,7 +98,7 @@ def run(name: str, seed: int, runs: Path, measure: bool, untimed: bool) -> dict[
 
 def _quietly(command: Any, arguments: list[str]) -> int:
     """Runs a command with its output on standard error: standard output is for the result."""
-    from dignn import console
+    from dignn.cli import console
 
     console.out.file = sys.stderr
     code: int = command(arguments)

@@ -24,15 +24,18 @@ from joblib.externals.loky import get_reusable_executor
 
 from benchmarks.measure import machine, peak_memory
 from benchmarks.tables import add_run_options, markdown, measured_on, read_runs, run_apart, span, write_between
-from dignn.batch import GraphBatch
-from dignn.config import PRESETS, Config
-from dignn.data import Dataset, load, parse_columns, select_columns
-from dignn.features import FeatureBank
-from dignn.gnn.adapter import GNNAdapter
-from dignn.gnn.checkpoint import trained_model
-from dignn.real import RealGraphs
-from dignn.runtime.seeds import Seed
-from dignn.structure import STRUCTURE_GENERATORS
+from dignn.core.seeds import Seed
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
+from dignn.features.bank import FeatureBank
+from dignn.graphs.batch import GraphBatch
+from dignn.model.adapter import GNNAdapter
+from dignn.sampling.division import RealGraphs, divide
+from dignn.structure.registry import STRUCTURE_GENERATORS
+from dignn.zoo.datasets.column_counts import parse_columns
+from dignn.zoo.datasets.column_selection import select_columns
+from dignn.zoo.datasets.dataset import Dataset
+from dignn.zoo.datasets.registry import load
+from dignn.zoo.models.checkpoint import trained_model
 
 RESULTS = Path("docs/benchmarks/feature_bank.jsonl")
 PAGE = Path("docs/features.md")
@@ -83,14 +86,14 @@ def measure(name: str, methods: list[str], seed: int) -> dict[str, Any]:
     dataset = _dataset(name, seed)
     config = replace(_FAST, sizes=dataset.sizes)
     root = Seed(seed)
-    real = RealGraphs(dataset.data, dataset.schema, config, root.child("real"))
+    real = divide(dataset.data, dataset.schema, config, root.child("real"))
     real.sample()
     found = {method: _cost(real, METHODS[method], root) for method in methods}
     adapter = GNNAdapter(trained_model(dataset, "strong", seed).model, dataset.schema)
     structure = STRUCTURE_GENERATORS[config.structure].build(config).fit(real.train, seed=root.child("GGT"))
     graphs = structure.sample(real.like(CANDIDATES), seed=root.child("GGAT"))
     for method in methods:
-        bank = FeatureBank(dataset.schema, config=METHODS[method])
+        bank = FeatureBank(dataset.schema, METHODS[method])
         bank.fit(real.data, real.learned, real.train, seed=root.child("NFGT"))
         intended = _mixed(graphs, root) if method == RANDOM else graphs
         filled = bank.fill(intended, seed=root.child("NFGAT"))
@@ -113,7 +116,7 @@ def agreement(adapter: GNNAdapter, graphs: GraphBatch) -> float:
 
 def _cost(real: RealGraphs, config: Config, root: Seed) -> dict[str, float]:
     """Seconds and memory of learning all types and making 20,000 rows."""
-    bank = FeatureBank(real.data.schema, config=config)
+    bank = FeatureBank(real.data.schema, config)
     begin = time.perf_counter()
     bank.fit(real.data, real.learned, real.train, seed=root.child("NFGT"))
     middle = time.perf_counter()

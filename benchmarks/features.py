@@ -24,14 +24,15 @@ from torch import Tensor
 
 from benchmarks.measure import machine, peak_memory
 from benchmarks.tables import add_run_options, markdown, measured_on, read_runs, run_apart, span, write_between
-from dignn.config import PRESETS, Config
-from dignn.data import load, select_columns
-from dignn.features import FEATURE_GENERATORS
-from dignn.metrics import feature_realism
-from dignn.neighbourhood import class_of_condition, condition_data
-from dignn.runtime.seeds import Seed
-from dignn.sampling import Adjacency
-from dignn.schema import FeatureSpec
+from dignn.core.seeds import Seed
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
+from dignn.features.conditions import class_of_condition, condition_data
+from dignn.features.registry import FEATURE_GENERATORS
+from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.schema import FeatureSpec
+from dignn.metrics.feature_realism import feature_realism
+from dignn.zoo.datasets.column_selection import select_columns
+from dignn.zoo.datasets.registry import load
 
 RESULTS = Path("docs/benchmarks/features.jsonl")
 PAGE = Path("docs/features.md")

@@ -20,17 +20,17 @@ from matplotlib.lines import Line2D
 
 from benchmarks.explanation_figures import draw_explanations
 from benchmarks.realism import METHODS, prepare
-from dignn.batch import GraphBatch, spread
-from dignn.config import PRESETS
-from dignn.data import DATASETS
-from dignn.explanation import Explanations
-from dignn.readable import edges
-from dignn.report.figure import MARKERS
+from dignn.core.seeds import Seed
+from dignn.core.threads import single_thread
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS
+from dignn.explanations.explanation import Explanations
+from dignn.graphs.batch import GraphBatch, spread
+from dignn.graphs.description import edges
+from dignn.graphs.schema import Schema
+from dignn.report.graph_drawing import COLOURS, SHAPES
+from dignn.report.graph_figure import MARKERS
 from dignn.report.layout import layout
-from dignn.report.looks import COLOURS, SHAPES
-from dignn.runtime.seeds import Seed
-from dignn.runtime.threads import single_thread
-from dignn.schema import Schema
+from dignn.zoo.datasets.registry import DATASETS
 
 FOLDER = Path("docs/images")
 ROWS, COLUMNS = 6, 4

@@ -24,9 +24,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from dignn.data import DATASETS, Dataset, load
-from dignn.gnn import FORMS, train
-from dignn.runtime.seeds import Seed
+from dignn.core.seeds import Seed
+from dignn.zoo.datasets.dataset import Dataset
+from dignn.zoo.datasets.registry import DATASETS, load
+from dignn.zoo.models.recipes import FORMS
+from dignn.zoo.models.trainer import train
 
 RESULTS = Path("docs/benchmarks/gnn_accuracy.jsonl")
 FOLDS = 10

@@ -7,12 +7,12 @@ from typing import Any
 
 import torch
 
-from dignn.config import PRESETS
-from dignn.data import load
-from dignn.dignnexplainer import DiGNNExplainer
-from dignn.gnn.checkpoint import trained_model
-from dignn.metrics.structure import structure_realism
-from dignn.runtime.threads import single_thread
+from dignn.core.threads import single_thread
+from dignn.explainers.methods.dignnexplainer.explainer import DiGNNExplainer
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS
+from dignn.metrics.structure_realism import structure_realism
+from dignn.zoo.datasets.registry import load
+from dignn.zoo.models.checkpoint import trained_model
 
 DATASET, FORM = "ba-shapes", "paper"
 STRENGTHS = (0.0, 4.0, 16.0)

@@ -13,12 +13,13 @@ import networkx as nx
 import numpy as np
 
 from benchmarks.measure import peak_memory
-from dignn.data import load
-from dignn.isomorphism import distinct
-from dignn.motifs.matching import contains
-from dignn.plain import PlainGraph, plain_graphs
-from dignn.runtime.seeds import Seed
-from dignn.sampling import Adjacency, forest_fire
+from dignn.core.seeds import Seed
+from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.isomorphism import distinct
+from dignn.graphs.plain_graph import PlainGraph, plain_graphs
+from dignn.sampling.forest_fire import forest_fire
+from dignn.selection.motifs.matching import contains
+from dignn.zoo.datasets.registry import load
 
 GRAPHS, SIZE, MOTIFS = 1536, 15, 200
 SMALLEST, LARGEST = 3, 10
@@ -42,8 +43,8 @@ def graphs_and_motifs(name: str) -> tuple[list[PlainGraph], list[PlainGraph]]:
     """Real subgraphs, and distinct communities of other real subgraphs."""
     dataset = load(name)
     data = Adjacency.build(dataset.data, dataset.schema)
-    graphs = forest_fire(data, (SIZE,), GRAPHS, seed=Seed(0).child("graphs"))[0]
-    others = forest_fire(data, (SIZE,), 2 * GRAPHS, seed=Seed(0).child("motifs"))[0]
+    graphs = forest_fire(data, (SIZE,), GRAPHS, seed=Seed(0).child("graphs"))
+    others = forest_fire(data, (SIZE,), 2 * GRAPHS, seed=Seed(0).child("motifs"))
     others = others[distinct(others, range(len(others)))]
     return plain_graphs(graphs), communities(plain_graphs(others))[:MOTIFS]
 

@@ -20,7 +20,7 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from dignn.explanation import Explanations
+from dignn.explanations.explanation import Explanations
 
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 OPENINGS = 3

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.measure import peak_memory
-from dignn.config import PRESETS
-from dignn.data import DATASETS, load
-from dignn.dignnexplainer import DiGNNExplainer
-from dignn.gnn.checkpoint import trained_model
+from dignn.explainers.methods.dignnexplainer.explainer import DiGNNExplainer
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS
+from dignn.zoo.datasets.registry import DATASETS, load
+from dignn.zoo.models.checkpoint import trained_model
 
 
 def run() -> dict[str, Any]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -22,13 +22,14 @@ from typing import Any
 from benchmarks.controls import CONTROLS
 from benchmarks.measure import machine, peak_memory
 from benchmarks.tables import add_run_options, markdown, measured_on, read_runs, run_apart, span, write_between
-from dignn.config import PRESETS, Config
-from dignn.data import DATASETS, load
-from dignn.metrics.structure import STRUCTURE_METRICS, structure_realism
-from dignn.real import RealGraphs
-from dignn.runtime.seeds import Seed
-from dignn.runtime.threads import single_thread
-from dignn.structure import STRUCTURE_GENERATORS, EdgeDiffusion
+from dignn.core.seeds import Seed
+from dignn.core.threads import single_thread
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
+from dignn.metrics.structure_realism import STRUCTURE_METRICS, structure_realism
+from dignn.sampling.division import RealGraphs, divide
+from dignn.structure.edge_diffusion.generator import EdgeDiffusion
+from dignn.structure.registry import STRUCTURE_GENERATORS
+from dignn.zoo.datasets.registry import DATASETS, load
 
 RESULTS = Path("docs/benchmarks/structure.jsonl")
 PAGE = Path("docs/realism.md")
@@ -92,7 +93,7 @@ def prepare(name: str, method: str, seed: int, config: Config) -> tuple[RealGrap
     """The real graphs of a run, and a generator that has learned nothing yet."""
     dataset = load(name, seed=seed)
     config = replace(config, sizes=config.sizes if config.sizes is not None else dataset.sizes)
-    real = RealGraphs(dataset.data, dataset.schema, config, Seed(seed).child("real"))
+    real = divide(dataset.data, dataset.schema, config, Seed(seed).child("real"))
     real.sample()
     if method in CONTROLS:
         return real, CONTROLS[method]()
@@ -136,7 +137,7 @@ def measure(name: str, method: str, seed: int, options: argparse.Namespace) -> d
         "mib_before": round(before * 1024),
         "mib": round(after * 1024),
         "sampling": generator.report.get("sampling"),
-        "realism": found.to_json(),
+        "realism": asdict(found),
         "machine": machine(),
     }
 

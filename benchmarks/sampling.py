@@ -10,10 +10,11 @@ import torch
 from torch_geometric.data import HeteroData
 
 from benchmarks.measure import peak_memory, seconds
-from dignn.data import load
-from dignn.runtime.seeds import Seed
-from dignn.sampling import Adjacency, forest_fire
-from dignn.schema import Schema
+from dignn.core.seeds import Seed
+from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.schema import Schema
+from dignn.sampling.forest_fire import forest_fire
+from dignn.zoo.datasets.registry import load
 
 SIZES = range(10, 16)
 PER_SIZE = 200

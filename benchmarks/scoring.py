@@ -7,17 +7,18 @@ from typing import Any
 import torch
 
 from benchmarks.measure import peak_memory, seconds
-from dignn.data import load
-from dignn.gnn.adapter import GNNAdapter
-from dignn.gnn.checkpoint import trained_model
-from dignn.runtime.seeds import Seed
-from dignn.sampling import Adjacency, forest_fire
+from dignn.core.seeds import Seed
+from dignn.graphs.adjacency import Adjacency
+from dignn.model.adapter import GNNAdapter
+from dignn.sampling.forest_fire import forest_fire
+from dignn.zoo.datasets.registry import load
+from dignn.zoo.models.checkpoint import trained_model
 
 
 def run() -> dict[str, Any]:
     dataset = load("dblp")
     adapter = GNNAdapter(trained_model(dataset).model, dataset.schema)
-    graphs, _ = forest_fire(Adjacency.build(dataset.data, dataset.schema), range(10, 16), 256, seed=Seed(0))
+    graphs = forest_fire(Adjacency.build(dataset.data, dataset.schema), range(10, 16), 256, seed=Seed(0))
     adapter.check(graphs[:8])
     return {
         "graphs": len(graphs),

@@ -18,8 +18,8 @@ from matplotlib import pyplot as plt
 from torch import Tensor
 
 from benchmarks.features import HELD_OUT, METHODS, TABLES, generate, table_of
-from dignn.data import load
-from dignn.runtime.seeds import Seed
+from dignn.core.seeds import Seed
+from dignn.zoo.datasets.registry import load
 
 PATH = Path("docs/images/words-dblp.png")
 TABLE = "author-334"

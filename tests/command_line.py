@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dignn.cli import main
+from dignn.cli.main import main
 
 
 def run(*arguments: object) -> int:
     """The exit code."""
-    try:
-        return main([str(argument) for argument in arguments])
-    except SystemExit as leaving:  # tyro's own exits: --help, wrong usage
-        return int(leaving.code or 0)
+    return main([str(argument) for argument in arguments])

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from dignn.batch import GraphBatch
-from dignn.config import EdgeDiffusionConfig, TrainingConfig
-from dignn.schema import Relation
-from dignn.structure.edge_process import EdgeProcess
-from dignn.structure.edge_tokens import Tokens
+from dignn.diffusion.settings import TrainingConfig
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import Relation
+from dignn.structure.edge_diffusion.edge_process import EdgeProcess
+from dignn.structure.edge_diffusion.edge_tokens import Tokens
+from dignn.structure.settings import EdgeDiffusionConfig
 from dignn.structure.vocabulary import Vocabulary
 from strategies import batch_of, plain_schema
 

@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import torch
 
-from dignn.backdrop import BINS, Backdrop, Profile
-from dignn.batch import GraphBatch
-from dignn.evidence import ColumnEffect, Effect, Effects, Evidence, Kind, NearestExample, Part
-from dignn.explanation import Explanation, Explanations, Standing
-from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.evidence.gathering import Evidence
+from dignn.evidence.nearest_example import NearestExample
+from dignn.evidence.removal import ColumnEffect, Effect, Effects
+from dignn.evidence.variants import Kind, Part
+from dignn.explanations.explanation import Explanation, Explanations, Standing
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.report.reference import DENSITY_BINS, Profile, Reference
 from strategies import batch_of
 
 # HTML, XML, mathematics of matplotlib, what XML cannot hold, what no file name can, what legends leave out.
@@ -65,7 +68,7 @@ def evidence(of: GraphBatch, text: str = "Without its paper the probability fall
     ]
     own = (ColumnEffect(author, 2, of.schema.spec(author).column_name(2), 1.0, (2,), 0),)
     nearest = NearestExample(graph=5, node=2, row=7, label=1, predicted=0, distance=0.5, farther=0.4)
-    return Evidence(Effects(1, 2, 0.75, 1.1, tuple(effects)), own, (), nearest, text)
+    return Evidence(text, nearest, own, (), Effects(1, 2, 0.75, 1.1, tuple(effects)))
 
 
 def explanation(rank: int = 0, hostile: bool = False, bare: bool = False) -> Explanation:
@@ -88,7 +91,7 @@ def explanation(rank: int = 0, hostile: bool = False, bare: bool = False) -> Exp
     )
 
 
-def backdrop(hostile: bool = False) -> Backdrop:
+def reference(hostile: bool = False) -> Reference:
     """Real nodes of every class have every word in equal shares, and values spread evenly between -3 and 3."""
     made = schema(hostile)
     rows = made.num_classes + 1
@@ -99,11 +102,11 @@ def backdrop(hostile: bool = False) -> Backdrop:
             torch.ones(rows),
             torch.zeros(rows, 2),
             torch.ones(rows, 2),
-            torch.linspace(-3, 3, BINS + 1).repeat(3, 1),
-            torch.full((rows, 3, BINS), 1 / BINS),
+            torch.linspace(-3, 3, DENSITY_BINS + 1).repeat(3, 1),
+            torch.full((rows, 3, DENSITY_BINS), 1 / DENSITY_BINS),
         ),
     }
-    return Backdrop(graph(hostile), graph(hostile), profiles)
+    return Reference(graph(hostile), graph(hostile), profiles)
 
 
 def explanations(hostile: bool = False, bare: bool = False) -> Explanations:
@@ -112,7 +115,7 @@ def explanations(hostile: bool = False, bare: bool = False) -> Explanations:
     several = {
         name: [replace(explanation(rank, hostile, bare), class_name=name) for rank in range(2)] for name in others
     }
-    return Explanations({first: [], **several}, {}, None if bare else backdrop(hostile))
+    return Explanations({first: [], **several}, {}, None if bare else reference(hostile))
 
 
 def lone(target: bool = True) -> Explanation:

@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from torch_geometric.data import HeteroData
 
 from dignn import DiGNNExplainer, Explanations
-from dignn.config import PRESETS, Config
-from dignn.config.structure import TrainingConfig
-from dignn.data import load
-from dignn.schema import EdgeType, FeatureSpec, Schema
+from dignn.diffusion.settings import TrainingConfig
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
+from dignn.graphs.schema import EdgeType, FeatureSpec, Schema
+from dignn.zoo.datasets.registry import load
 from tiny_models import TinyHetero
 
 # What a page must show and never run. `window.hacked` tells afterwards whether one of them was run.
@@ -33,8 +33,8 @@ HOSTILE = (
 LESS = {
     "dignn.metrics.c2st.TREES": 2,
     "dignn.metrics.c2st.FOLDS": 2,
-    "dignn.metrics.table.CONTROL_GRAPHS": 12,
-    "dignn.features.absorbing_rows._ROWS": 100,
+    "dignn.metrics.run.COMPARED": 12,
+    "dignn.features.ditabddpm.absorbing_rows._ROWS": 100,
 }
 
 
@@ -112,7 +112,7 @@ def _columns(spec: FeatureSpec) -> list[str]:
 
 def _run(model: Any, data: HeteroData, schema: Schema, folder: Path, name: str) -> Explanations:
     # Fixtures of a whole session come before those of a module, such as haste.
-    with less_work(), mock.patch("dignn.runtime.threads.cores", return_value=1):
+    with less_work(), mock.patch("dignn.core.threads.cores", return_value=1):
         about = {"dataset": name, "preset": "smoke"}
         explainer = DiGNNExplainer(model, data, schema=schema, config=small_config(), folder=folder, about=about)
         return explainer.fit().explain()

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from torch_geometric.data import Data, HeteroData
 
-from dignn.batch import GraphBatch
-from dignn.schema import EdgeType, FeatureKind, FeatureSpec, Layout, Relation, Schema
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import EdgeType, FeatureKind, FeatureSpec, Layout, Relation, Schema
 
 # What every property test here runs with; hypothesis' own time limits say nothing about torch on a busy machine.
 PROPERTY = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])

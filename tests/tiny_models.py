@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import GCNConv, HeteroConv, Linear, SAGEConv, global_mean_pool
 
-from dignn.schema import Schema
+from dignn.graphs.schema import Schema
 
 
 class TinyHetero(nn.Module):

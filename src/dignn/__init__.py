@@ -10,51 +10,44 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from dignn.batch import GraphBatch
-    from dignn.config import Config
-    from dignn.dignnexplainer import DiGNNExplainer
-    from dignn.errors import DignnError
-    from dignn.explainer import Explainer
-    from dignn.explanation import Explanation, Explanations
-    from dignn.inference import infer_schema
-    from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
+    from dignn.core.errors import DignnError as DignnError
+    from dignn.explainers.base import Explainer as Explainer
+    from dignn.explainers.methods.dignnexplainer.explainer import DiGNNExplainer as DiGNNExplainer
+    from dignn.explainers.methods.dignnexplainer.settings import PRESETS as PRESETS
+    from dignn.explainers.methods.dignnexplainer.settings import Config as Config
+    from dignn.explanations.explanation import Explanation as Explanation
+    from dignn.explanations.explanation import Explanations as Explanations
+    from dignn.graphs.batch import GraphBatch as GraphBatch
+    from dignn.graphs.inference import infer_schema as infer_schema
+    from dignn.graphs.schema import FeatureKind as FeatureKind
+    from dignn.graphs.schema import FeatureSpec as FeatureSpec
+    from dignn.graphs.schema import Relation as Relation
+    from dignn.graphs.schema import Schema as Schema
 
 # Where the public names live. They are imported on first use, so that `dignn --help` need not load torch.
 _HOMES = {
-    "Config": "dignn.config",
-    "DiGNNExplainer": "dignn.dignnexplainer",
-    "DignnError": "dignn.errors",
-    "Explainer": "dignn.explainer",
-    "Explanation": "dignn.explanation",
-    "Explanations": "dignn.explanation",
-    "FeatureKind": "dignn.schema",
-    "FeatureSpec": "dignn.schema",
-    "GraphBatch": "dignn.batch",
-    "Relation": "dignn.schema",
-    "Schema": "dignn.schema",
-    "infer_schema": "dignn.inference",
+    "PRESETS": "explainers.methods.dignnexplainer.settings",
+    "Config": "explainers.methods.dignnexplainer.settings",
+    "DiGNNExplainer": "explainers.methods.dignnexplainer.explainer",
+    "DignnError": "core.errors",
+    "Explainer": "explainers.base",
+    "Explanation": "explanations.explanation",
+    "Explanations": "explanations.explanation",
+    "FeatureKind": "graphs.schema",
+    "FeatureSpec": "graphs.schema",
+    "GraphBatch": "graphs.batch",
+    "Relation": "graphs.schema",
+    "Schema": "graphs.schema",
+    "infer_schema": "graphs.inference",
 }
 
-__all__ = [
-    "Config",
-    "DiGNNExplainer",
-    "DignnError",
-    "Explainer",
-    "Explanation",
-    "Explanations",
-    "FeatureKind",
-    "FeatureSpec",
-    "GraphBatch",
-    "Relation",
-    "Schema",
-    "infer_schema",
-]
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'dignn' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(f"dignn.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

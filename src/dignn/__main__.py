@@ -2,6 +2,6 @@
 
 import sys
 
-from dignn.cli import main
+from dignn.cli.main import main
 
 sys.exit(main())

@@ -148,7 +148,7 @@ def test_links_lead_to_classes_and_explanations(page: Page, report: Path) -> Non
     assert shown(page, ".class-panel") == ["class-2"]
     assert shown(page, ".rank-panel") == ["class-2-rank-2"]
     page.locator(".summary a").nth(2).click()
-    page.wait_for_function("!document.getElementById('class-3').hidden")
+    page.locator("#class-3").wait_for(state="visible")
     assert shown(page, ".class-panel") == ["class-3"]
 
 
@@ -157,12 +157,12 @@ def test_going_back_opens_what_was_open(page: Page, report: Path) -> None:
     page.locator('.jump a[href="#classes"]').click()
     for number in (1, 2):
         page.locator(".summary a").nth(number).click()
-        page.wait_for_function(f"!document.getElementById('class-{number + 1}').hidden")
+        page.locator(f"#class-{number + 1}").wait_for(state="visible")
     page.go_back()
-    page.wait_for_function("!document.getElementById('class-2').hidden")
+    page.locator("#class-2").wait_for(state="visible")
     assert shown(page, ".class-panel") == ["class-2"]
     page.go_back()
-    page.wait_for_function("!document.getElementById('class-1').hidden")
+    page.locator("#class-1").wait_for(state="visible")
     assert shown(page, ".class-panel") == ["class-1"]
 
 
@@ -232,7 +232,7 @@ def test_long_names_stay_inside_their_cards_in_a_notebook(page: Page, explanatio
 
 
 def test_names_of_features_do_not_run_into_the_bars(page: Page) -> None:
-    from dignn.report.charts import ShareRow, shares
+    from dignn.report.charts.shares import ShareRow, shares
 
     names = ("W" * 40, "MMMMMMMMMMMMMM", "Income Of The Household", "i" * 60, "語" * 20)
     chart = shares([ShareRow(name, 0.5, 0.2, True, bold) for name in names for bold in (True, False)], title="t")

@@ -13,15 +13,17 @@ import pytest
 import torch
 
 from command_line import run
-from dignn.cli.options import FewerColumns
-from dignn.cli.rebuild import fewer_columns, restored
-from dignn.config import PRESETS, Config
-from dignn.errors import DignnError
+from dignn.cli.options import Known
+from dignn.cli.rebuild import known_from
+from dignn.core.errors import DignnError
+from dignn.core.json_types import restored
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
 
 pytestmark = pytest.mark.usefixtures("haste")
 
 # What makes the model is code, so it is named each time.
 MODEL = ("--model", "gnn.py:load")
+IMPORT = "from torch_geometric.nn import MaxAggregation\n"
 MADE = ("metrics.json", "explanations.json", "explanations.safetensors", "candidates.safetensors", "config.json")
 
 
@@ -99,13 +101,36 @@ def test_nothing_is_lost_when_data_or_model_are_missing(
     assert _bytes(finished) == before
 
 
+def test_another_model_is_refused_and_nothing_is_lost(
+    finished: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = _bytes(finished)
+    other = "def load_max():\n    model = load()\n    model.conv.aggr_module = MaxAggregation()\n    return model\n"
+    source = (home / "gnn.py").read_text().replace("import torch\n", "import torch\n" + IMPORT, 1)
+    (home / "gnn.py").write_text(f"{source}\n{other}")
+    again = ("explain", "data.pt", "--preset", "smoke", "--candidates", 24, "--out", finished)
+    for command in (("evaluate", finished), again):
+        assert run(*command, "--model", "gnn.py:load_max") == 2
+        shown = capsys.readouterr().err
+        assert "is a run with own.model 'gnn.py:load', not 'gnn.py:load_max'; choose another folder" in shown
+    # Under the old name it is told by its answers.
+    renamed = f"{source}\n{other}".replace("load()", "first()").replace("load_max()", "load()")
+    (home / "gnn.py").write_text(renamed)
+    for command in (("evaluate", finished), again):
+        assert run(*command, *MODEL) == 2
+        shown = capsys.readouterr().err
+        assert "is a run of another model: of 32 answers to real graphs" in shown
+        assert len(shown.strip().splitlines()) == 1
+    assert _bytes(finished) == before
+
+
 def test_the_old_figures_stay_when_measuring_fails(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = _bytes(finished)
 
     def fail(*_: object, **__: object) -> None:
         raise DignnError("no memory left")
 
-    monkeypatch.setattr("dignn.explainer.measure", fail)
+    monkeypatch.setattr("dignn.explainers.base.Measuring.measure", fail)
     assert run("evaluate", finished, *MODEL, "--quiet") == 2
     assert _bytes(finished) == before
 
@@ -120,12 +145,16 @@ def test_no_code_is_run_that_only_the_folder_names(
     content["own"]["model"] = "trap.py:load"
     (finished / "config.json").write_text(json.dumps(content))
     capsys.readouterr()
+    assert run("evaluate", finished, "--trust") == 2
+    assert "config.json is damaged or was altered" in capsys.readouterr().err
+    (finished / "checksums.json").unlink()  # who wants to set a trap does that
     assert run("evaluate", finished) == 2
     shown = capsys.readouterr().err
     assert "the code trap.py:load that its config.json names would be run" in shown
     assert "add --model trap.py:load" in shown
     assert len(shown.strip().splitlines()) == 1
-    assert run("evaluate", finished, *MODEL, "--quiet") == 0  # the code that is named here is run instead
+    assert run("evaluate", finished, *MODEL) == 2  # the code that is named here is run instead
+    assert "is a run with own.model 'trap.py:load', not 'gnn.py:load'" in capsys.readouterr().err
     assert not (home / "sprung").exists()
     assert run("evaluate", finished, "--trust", "--quiet") == 0
     assert (home / "sprung").exists()
@@ -153,10 +182,10 @@ def test_a_run_of_a_data_set(home: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.parametrize(
-    "fewer", [FewerColumns(), FewerColumns(("director=movie", "movie=9")), FewerColumns(("a=1",), "frequency", True)]
+    "known", [Known(), Known("paper", ("director=movie", "movie=9")), Known("strong", ("a=1",), "frequency", True)]
 )
-def test_the_selection_of_columns_comes_back(fewer: FewerColumns) -> None:
-    assert fewer_columns(json.loads(json.dumps(fewer.about())).get("columns")) == fewer
+def test_the_options_of_a_data_set_come_back(known: Known) -> None:
+    assert known_from(json.loads(json.dumps(known.about()))) == known
 
 
 def test_a_folder_that_is_no_run_is_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

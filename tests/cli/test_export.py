@@ -10,7 +10,7 @@ import pytest
 
 import hand_made
 from command_line import run
-from dignn.explanation import Explanation, Explanations
+from dignn.explanations.explanation import Explanation, Explanations
 
 
 @pytest.fixture
@@ -66,5 +66,5 @@ def test_what_no_file_can_be_made_of_is_named_with_the_remedy(
     assert run("export", saved, "--format", "json") == 2
     said = capsys.readouterr().err
     assert "No json files can be made of run (KeyError: 'pf')" in said
-    assert "`dignn evaluate run` makes explanations anew" in said
+    assert "`dignn evaluate run` makes metrics and explanations anew" in said
     assert not (saved / "exports").exists()

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dignn.cli import main
-from dignn.metrics.cosine import mean_cosine
+from dignn.cli.main import main
+from dignn.metrics.measures.cosine import mean_cosine
 
 PARITY = os.environ.get("DIGNN_PARITY")
 needs_parity = pytest.mark.skipif(not PARITY, reason="needs the published graphs; set DIGNN_PARITY to their folder")
@@ -77,7 +77,7 @@ GRAPHS, EXPECTED = published()
 )
 def test_published_values(command: Command, dataset: str, explainer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Nothing is published about this one, and it takes longer than all others together.
-    monkeypatch.setattr("dignn.metrics.two_sets.graph_c2st", lambda *_, **__: None)
+    monkeypatch.setattr("dignn.metrics.measures.graph_c2st.graph_c2st", lambda *_, **__: None)
     real = command.graphs("real.json", GRAPHS["real"][dataset])
     motifs = GRAPHS["motifs"][dataset]
     found = []

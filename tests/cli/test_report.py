@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import webbrowser
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from command_line import run
-from dignn.errors import RunFolderError
-from dignn.explanation import Explanation, Explanations, Standing
-from dignn.runtime.run import STAGES, WALL
-from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.core.errors import RunFolderError
+from dignn.core.run_folder import STAGES, WALL
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS
+from dignn.explanations.explanation import Explanation, Explanations, Standing
+from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
 from strategies import batch_of
 
 SCHEMA = Schema(
@@ -28,7 +30,7 @@ CONFIG = {"dataset": "planted", "form": "strong", "preset": "smoke", "explainer"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A finished run as an earlier version leaves it: without a backdrop and nearest examples."""
+    """A finished run as an earlier version leaves it: without a reference and nearest examples."""
     graph = batch_of(SCHEMA, [0, 1, 1], {(0, 1): 1, (0, 2): 1}, labels={0: 1})
     graph.row[0, 0] = 0
     graph.tables["author"] = torch.tensor([[40.0]])
@@ -51,6 +53,14 @@ def test_the_page_is_written_anew_and_missing_parts_are_told(folder: Path, capsy
     assert "metrics" not in shown.err
     assert len(shown.err.splitlines()) == 1
     assert "two" in (folder / "report.html").read_text()
+
+
+def test_a_folder_of_an_earlier_version_tells_its_command_too(folder: Path) -> None:
+    config = replace(PRESETS["smoke"], candidates=97)
+    (folder / "config.json").write_text(json.dumps({**CONFIG, "config": asdict(config)}))
+    assert run("report", folder) == 0
+    line = "dignn explain planted --preset smoke --candidates 97 --seed 0"
+    assert line in (folder / "report.html").read_text()
 
 
 def test_for_programs(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

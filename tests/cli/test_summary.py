@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import hand_made
-from dignn.cli.summary import mmd_ratio, print_summary
-from dignn.console import out
-from dignn.explanation import Explanations
+from dignn.cli.console import out
+from dignn.cli.summary import figure, print_summary, summary
+from dignn.explanations.explanation import Explanations
 from dignn.report.lookup import number_at
 
 MMD = {"node_type": 0.02, "degree": 0.03, "clustering": 0.0, "spectral": None}
@@ -27,9 +29,10 @@ def test_a_value_that_is_not_there_is_none() -> None:
 
 
 def test_the_ratio_leaves_out_what_has_no_floor_or_no_value() -> None:
-    assert mmd_ratio({"sound": {"mmd": MMD}}, {"sound": {"mmd": FLOOR}}) == pytest.approx((2 + 3) / 2)
-    assert mmd_ratio({"sound": {"mmd": FLOOR}}, {"sound": {"mmd": FLOOR}}) == pytest.approx(1)
-    assert mmd_ratio({}, {"sound": {"mmd": FLOOR}}) is None
+    paths, floor = [f"sound.mmd.{name}" for name in MMD], {"sound": {"mmd": FLOOR}}
+    assert figure({"sound": {"mmd": MMD}}, floor, paths) == pytest.approx((2 + 3) / 2)
+    assert figure(floor, floor, paths) == pytest.approx(1)
+    assert figure({}, floor, paths) is None
 
 
 def test_figures_stand_beside_floor_and_controls(capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,9 +53,40 @@ def test_figures_stand_beside_floor_and_controls(capsys: pytest.CaptureFixture[s
     assert "12.3 s in all" in lines
 
 
+def test_both_columns_of_a_run_are_shown_and_told_apart(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    metrics = {
+        "paper": {"pf": 0.91},
+        "sound": {"mmd": MMD},
+        "candidates": {"paper": {"pf": 0.95}},
+        "floor": {"paper": {"pf": 0.92}, "sound": {"mmd": FLOOR}},
+    }
+    explanations = Explanations({"ring": []}, {"metrics": metrics})
+    print_summary(explanations)
+    shown = capsys.readouterr().out
+    pf = next(line for line in shown.splitlines() if "PF" in line)
+    assert [cell.strip() for cell in pf.split("│")[2:5]] == ["0.910", "0.950", "0.920"]
+    assert "refined: all candidates, refined where need be, from which the explanations shown are chosen" in " ".join(
+        shown.split()
+    )
+    figures = summary(explanations, tmp_path)["figures"]
+    assert figures["pf"] == {"value": 0.91, "candidates": 0.95, "floor": 0.92}
+    assert figures["mmd_ratio"]["value"] == pytest.approx(2.5)
+
+
 def test_a_run_that_was_not_measured_shows_its_classes(capsys: pytest.CaptureFixture[str]) -> None:
     print_summary(Explanations({"ring": []}))
     assert "Main figures" not in capsys.readouterr().out
+
+
+def test_an_accepted_difference_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    told = "The model goes by edge_weight, which generated graphs do not have; " + "explain another " * 20
+    explanations = Explanations({"ring": []}, {"difference": told})
+    print_summary(explanations)
+    assert f"Warning: {told}" in capsys.readouterr().out.splitlines()
+    assert summary(explanations, tmp_path)["difference"] == told
+    print_summary(Explanations({"ring": []}))
+    assert "Warning" not in capsys.readouterr().out
+    assert summary(Explanations({"ring": []}), tmp_path)["difference"] is None
 
 
 def test_names_of_users_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:

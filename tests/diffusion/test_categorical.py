@@ -10,9 +10,9 @@ import torch
 from scipy.stats import chisquare
 from torch import Tensor
 
-from dignn.diffusion import CategoricalNoise, State, draw, time_grid, variational_bound
-from dignn.errors import DignnError
-from dignn.runtime.seeds import Seed
+from dignn.core.errors import DignnError
+from dignn.core.seeds import Seed
+from dignn.diffusion.categorical import CategoricalNoise, draw
 
 MARGINALS = {
     "two values": [0.9, 0.1],
@@ -56,14 +56,6 @@ def bayes(marginal: list[float], noisy: int, clean: np.ndarray, signal: float, e
 
 
 @each_marginal
-def test_forward_probabilities_are_the_transition_matrix(marginal: list[float]) -> None:
-    noise = noise_of(marginal)
-    clean = torch.arange(noise.values)
-    for signal in (0.0, 0.37, 1.0):
-        np.testing.assert_allclose(noise.probability(clean, number(signal)), matrix(marginal, signal), atol=1e-12)
-
-
-@each_marginal
 @pytest.mark.parametrize("signal", [0.0, 0.6, 1.0])
 def test_noisy_values_have_the_forward_probabilities(marginal: list[float], signal: float) -> None:
     noise = noise_of(marginal)
@@ -93,7 +85,7 @@ def test_two_steps_of_noise_are_one() -> None:
     noise, generator = noise_of([0.6, 0.3, 0.1]), Seed(2).torch()
     clean = torch.zeros(30_000, dtype=torch.long)
     twice = noise.corrupt(noise.corrupt(clean, number(0.8), generator), number(0.5), generator)
-    expected = noise.probability(clean[:1], number(0.4))[0] * 30_000
+    expected = matrix([0.6, 0.3, 0.1], 0.4)[0] * 30_000
     assert chisquare(np.bincount(twice, minlength=3), expected).pvalue > 1e-4
 
 
@@ -145,7 +137,7 @@ def test_strides_lead_where_single_steps_lead(marginal: list[float]) -> None:
         sure = torch.eye(size, dtype=torch.float64)[x0].expand(size, size)
         at_once = noise.posterior(every, sure, low, high)
         by_way = noise.posterior(every, sure, low, middle) @ noise.posterior(every, sure, middle, high)
-        seen = noise.probability(torch.tensor(x0), low) > 0
+        seen = torch.from_numpy(matrix(marginal, float(low))[x0] > 0)
         torch.testing.assert_close(at_once[seen], by_way[seen])
 
 
@@ -207,99 +199,6 @@ def test_loss_is_the_mean_cross_entropy() -> None:
     clean = torch.randint(5, (3, 4), generator=Seed(1).torch())
     each = torch.tensor([[-logits[i, j].log_softmax(0)[clean[i, j]] for j in range(4)] for i in range(3)])
     torch.testing.assert_close(CategoricalNoise.loss(logits, clean), each.mean())
-    weight = torch.tensor([1.0, 0.0, 3.0])[:, None]
-    torch.testing.assert_close(CategoricalNoise.loss(logits, clean, weight), (each[0].mean() + 3 * each[2].mean()) / 4)
-
-
-def test_restricted_logits_never_predict_what_the_marginal_excludes() -> None:
-    probability = noise_of([0.0, 0.4, 0.6]).restrict(torch.zeros(2, 3)).softmax(-1)
-    assert probability.tolist() == [[0.0, 0.5, 0.5]] * 2
-
-
-@each_marginal
-@pytest.mark.parametrize(("signal", "earlier"), SIGNALS)
-def test_bound_terms_are_divergences(marginal: list[float], signal: float, earlier: float) -> None:
-    noise, rng = noise_of(marginal), np.random.default_rng(8)
-    size = noise.values
-    belief = rng.dirichlet(np.ones(size))
-    cases = [pair for pair in product(range(size), range(size)) if matrix(marginal, signal)[pair] > 0]
-    clean, noisy = torch.tensor(cases).T
-    predicted = torch.from_numpy(belief).expand(len(cases), size)
-    found = noise.bound_terms(noisy, clean, predicted, number(signal), number(earlier)).tolist()
-    for value, (x0, x) in zip(found, cases, strict=True):
-        true = bayes(marginal, x, np.eye(size)[x0], signal, earlier)
-        model = bayes(marginal, x, belief, signal, earlier)
-        assert true is not None
-        assert model is not None
-        some = true > 0
-        assert value == pytest.approx((true[some] * np.log(true[some] / model[some])).sum(), abs=1e-8)
-        if earlier == 1 and min(marginal) > 0:
-            assert value == pytest.approx(-np.log(belief[x0]))
-
-
-def test_the_prior_term_vanishes_without_signal_and_is_surprise_with_all_of_it() -> None:
-    noise, clean = noise_of([0.2, 0.8, 0.0]), torch.tensor([0, 1])
-    assert noise.prior_term(clean, number(0.0)).tolist() == [0.0, 0.0]
-    torch.testing.assert_close(noise.prior_term(clean, number(1.0)), -torch.tensor([0.2, 0.8]).double().log())
-
-
-def test_the_bound_is_finite_to_differentiate() -> None:
-    noise = noise_of([0.0, 0.4, 0.6])
-    logits = torch.zeros(1, 3, dtype=torch.float64, requires_grad=True)
-    belief = noise.restrict(logits).softmax(-1)
-    noise.bound_terms(torch.tensor([1]), torch.tensor([2]), belief, number(0.3), number(0.6)).sum().backward()
-    assert logits.grad is not None
-    assert bool(logits.grad.isfinite().all())
-
-
-JOINT = torch.tensor([[0.30, 0.02, 0.08], [0.05, 0.25, 0.30]], dtype=torch.float64)  # of x (2 values) and y (3)
-NOISES = {"x": CategoricalNoise(JOINT.sum(1)), "y": CategoricalNoise(JOINT.sum(0))}
-
-
-def exact(state: State, signal: float) -> State:
-    """Bayes' rule over the whole joint distribution: what a perfect denoiser predicts."""
-    every = {"x": torch.arange(2), "y": torch.arange(3)}
-    seen = {
-        name: noise.probability(every[name], number(signal))[:, state[name]].T for name, noise in NOISES.items()
-    }  # q(state | clean value): (B, K)
-    weight = JOINT * seen["x"][:, :, None] * seen["y"][:, None, :]
-    weight = weight / weight.sum((1, 2), keepdim=True)
-    return {"x": weight.sum(2), "y": weight.sum(1)}
-
-
-def bound(predict_: object, steps: int, repeat: int = 1500) -> Tensor:
-    """Mean bound of each cell of the joint distribution.  (2, 3)"""
-    cell = torch.arange(6).repeat_interleave(repeat)
-    clean = {"x": cell // 3, "y": cell % 3}
-    found = variational_bound(NOISES, clean, predict_, time_grid(steps), generator=Seed(9).torch())  # type: ignore[arg-type]
-    return found.reshape(2, 3, repeat).double().mean(2)
-
-
-def test_with_a_perfect_denoiser_the_bound_is_the_entropy() -> None:
-    """As the steps become small; from above, since a step draws variables one by one."""
-    entropy = float(-(JOINT * JOINT.log()).sum())
-    gaps = [float((JOINT * bound(exact, steps)).sum()) - entropy for steps in (2, 10, 100)]
-    assert gaps[0] > gaps[1] > gaps[2] > -0.01
-    assert gaps[2] < 0.015
-
-
-def test_one_step_bounds_with_the_marginals() -> None:
-    """From pure noise, a perfect denoiser knows the marginals only."""
-    expected = -(JOINT.sum(1)[:, None] * JOINT.sum(0)).log()
-    torch.testing.assert_close(bound(exact, 1, repeat=1), expected, atol=1e-5, rtol=0)
-
-
-def test_a_worse_denoiser_has_a_larger_bound() -> None:
-    def ignorant(state: State, signal: float) -> State:
-        return {name: noise.marginal.expand(len(state[name]), -1) for name, noise in NOISES.items()}
-
-    cross = float((JOINT * bound(ignorant, 20)).sum())
-    assert cross > float((JOINT * bound(exact, 20)).sum()) + 0.1
-
-
-def test_a_bound_needs_the_whole_way() -> None:
-    with pytest.raises(DignnError, match="ends at 0"):
-        variational_bound(NOISES, {}, exact, torch.tensor([1.0, 0.5]), generator=Seed(0).torch())
 
 
 # -- refusals -----------------------------------------------------------------------------------------
@@ -318,14 +217,3 @@ def test_a_bound_needs_the_whole_way() -> None:
 def test_bad_marginals(marginal: Tensor, problem: str) -> None:
     with pytest.raises(DignnError, match=problem):
         CategoricalNoise(marginal)
-
-
-def test_counts() -> None:
-    torch.testing.assert_close(
-        CategoricalNoise.from_counts(torch.tensor([[3, 1, 0], [0, 5, 5]])).marginal,
-        torch.tensor([[0.75, 0.25, 0.0], [0.0, 0.5, 0.5]]),
-    )
-    with pytest.raises(DignnError, match="never counted"):
-        CategoricalNoise.from_counts(torch.tensor([[1, 2], [0, 0]]))
-    with pytest.raises(DignnError, match="not negative"):
-        CategoricalNoise.from_counts(torch.tensor([3, -1]))

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from dignn.config import TrainingConfig
+from dignn.core.errors import DignnError
+from dignn.diffusion.settings import TrainingConfig
 from dignn.diffusion.training import train
-from dignn.errors import DignnError
 
 X = torch.linspace(-1, 1, 64)[:, None]
 Y = 3 * X + 1

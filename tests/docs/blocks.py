@@ -10,22 +10,26 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
+from types import ModuleType
 from typing import Any
 from unittest import mock
 
-from dignn.config import PRESETS
-from dignn.data import DATASETS
-from dignn.features import FEATURE_GENERATORS
-from dignn.registry import Registry
-from dignn.structure import STRUCTURE_GENERATORS
+from dignn.core.registry import Registry
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS
+from dignn.explainers.registry import EXPLAINERS
+from dignn.features.registry import FEATURE_GENERATORS
+from dignn.graphs.tasks.base import TASKS
+from dignn.structure.registry import STRUCTURE_GENERATORS
+from dignn.zoo.datasets.registry import DATASETS
 from docs.commands import check, split
 
-REGISTRIES: tuple[Registry[Any], ...] = (DATASETS, STRUCTURE_GENERATORS, FEATURE_GENERATORS, PRESETS)
+REGISTRIES: tuple[Registry[Any], ...] = (DATASETS, STRUCTURE_GENERATORS, FEATURE_GENERATORS, PRESETS, EXPLAINERS, TASKS)
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>```+|~~~+) *(?P<language>[^\s`]*)[^`]*$")
 _ITEM = re.compile(r"^ *([-*+]|\d+[.)]) ")
@@ -98,22 +102,26 @@ def run_page(page: Path, given: dict[str, Any]) -> int:
         given: names that its Python blocks may use without having made them.
     """
     found = blocks(page)
-    namespace: dict[str, Any] = {"__name__": "page", **given}
-    installed = [dict(registry._items) for registry in REGISTRIES]
-    for block in found:
-        try:
-            with _new_process(installed) if block.language == "sh" else nullcontext():
-                _run(block, namespace)
-        except (Exception, SystemExit) as error:
-            raise BlockError(f"{block}: {type(error).__name__}: {error}") from error
+    module = ModuleType("page")  # dataclasses look the module of a class up
+    sys.modules["page"] = module
+    namespace: dict[str, Any] = vars(module)
+    namespace.update(given)
+    installed = [dict(registry) for registry in REGISTRIES]  # loads what is only named so far
+    with _only(*(dict(items) for items in installed)):  # what a page registers, it registers for itself
+        for block in found:
+            try:
+                with _only(*installed) if block.language == "sh" else nullcontext():
+                    _run(block, namespace)
+            except (Exception, SystemExit) as error:
+                raise BlockError(f"{block}: {type(error).__name__}: {error}") from error
     return len(found)
 
 
 @contextmanager
-def _new_process(installed: list[dict[str, Any]]) -> Iterator[None]:
-    """Inside, only what was there before the page has a name."""
+def _only(*known: dict[str, Any]) -> Iterator[None]:
+    """Inside, only these have names, and what is registered is forgotten afterwards."""
     with ExitStack() as stack:
-        for registry, items in zip(REGISTRIES, installed, strict=True):
+        for registry, items in zip(REGISTRIES, known, strict=True):
             stack.enter_context(mock.patch.object(registry, "_items", items))
         yield
 

@@ -18,26 +18,27 @@ import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
 
-from dignn import GraphBatch, backdrop
-from dignn.config import (
-    PRESETS,
-    Config,
-    DiTabDDPMConfig,
-    EdgeDiffusionConfig,
-    NodeGrowthConfig,
-    TabDDPMConfig,
-    TrainingConfig,
-)
-from dignn.data import DATASETS, Dataset
-from dignn.data.splits import stratified_split
-from dignn.features import FEATURE_GENERATORS
-from dignn.gnn import checkpoint, training, zoo
-from dignn.inference import infer_schema
-from dignn.metrics import c2st, layers, table
+from dignn import GraphBatch
+from dignn.core.seeds import Seed
+from dignn.diffusion.settings import TrainingConfig
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
+from dignn.features.registry import FEATURE_GENERATORS
+from dignn.features.settings import DiTabDDPMConfig, TabDDPMConfig
+from dignn.graphs.inference import infer_schema
+from dignn.metrics import c2st, measured
+from dignn.metrics import run as table
 from dignn.metrics.controls import control_sets
+from dignn.metrics.metric import METRICS, all_metrics
 from dignn.report import layout
-from dignn.runtime.seeds import Seed
-from dignn.structure import STRUCTURE_GENERATORS
+from dignn.report import reference as reference
+from dignn.structure.registry import STRUCTURE_GENERATORS
+from dignn.structure.settings import EdgeDiffusionConfig, NodeGrowthConfig
+from dignn.zoo.datasets.dataset import Dataset
+from dignn.zoo.datasets.registry import DATASETS
+from dignn.zoo.datasets.splits import stratified_split
+from dignn.zoo.models import checkpoint
+from dignn.zoo.models import recipes as zoo
+from dignn.zoo.models import trainer as training
 
 _FEW = TrainingConfig(steps=2, validate_every=1)
 # Features are drawn from real rows: the generators' own set-up takes seconds even for a step.
@@ -128,18 +129,19 @@ def make_small(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     for name in PRESETS:
         monkeypatch.setitem(PRESETS._items, name, TINY)
     for name in STAND_INS:
-        info = replace(DATASETS[name], load=_loader(name), local=None)
+        info = replace(DATASETS[name], load=_loader(name), files=None, fresh=None)
         monkeypatch.setitem(DATASETS._items, name, info)
-    for registry in (STRUCTURE_GENERATORS, FEATURE_GENERATORS, DATASETS):
-        monkeypatch.setattr(registry, "_items", dict(registry._items))  # what a page registers is gone after it
+    all_metrics()
+    for registry in (STRUCTURE_GENERATORS, FEATURE_GENERATORS, DATASETS, METRICS):
+        monkeypatch.setattr(registry, "_items", dict(registry))  # what a page registers is gone after it
     for module in (training, checkpoint):
         monkeypatch.setattr(module, "recipe", _short_recipe)
     monkeypatch.setattr(c2st, "_area", lambda *rest, **options: 0.5)
-    monkeypatch.setattr(table, "CONTROL_GRAPHS", 5)
+    monkeypatch.setattr(table, "COMPARED", 5)
     monkeypatch.setattr(table, "control_sets", _one_control)
-    for module in (table, layers):
+    for module in (table, measured):
         monkeypatch.setattr(module, "PAPER_GRAPHS", 3)
-    monkeypatch.setattr(backdrop, "SHOWN", 2)
+    monkeypatch.setattr(reference, "SHOWN", 2)
     monkeypatch.setattr(layout, "TRIES", 2)
 
 
@@ -150,9 +152,8 @@ def _loader(name: str) -> Any:
     return load
 
 
-def _one_control(*graphs: GraphBatch, **options: Any) -> dict[str, GraphBatch]:
-    found = control_sets(*graphs, **options)
-    return {"column_noise": found["column_noise"]}
+def _one_control(candidates: GraphBatch, train: GraphBatch, seed: Seed) -> dict[str, GraphBatch]:
+    return {"column_noise": control_sets(candidates, train, seed)["column_noise"]}
 
 
 def _short_recipe(dataset: Dataset, form: zoo.Form = "strong") -> zoo.Recipe:

@@ -68,7 +68,7 @@ GIVEN: dict[str, tuple[Callable[[], dict[str, Any]], ...]] = {
 
 # Makes a data set known, as a page may tell readers to.
 NAMED = """
-from dignn.data import DATASETS
+from dignn.zoo.datasets.registry import DATASETS
 DATASETS.add("mine", DATASETS["planted"])
 """
 

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
 
-from dignn.batch import GraphBatch
-from dignn.gnn.adapter import GNNAdapter
-from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.model.adapter import GNNAdapter
 from strategies import batch_of
 
 SCHEMA = Schema(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -12,13 +12,14 @@ import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
 
-from dignn.batch import GraphBatch
-from dignn.errors import DignnError, ModelMismatchError
-from dignn.evidence import Effects, Kind, Part, average_rows, removal_effects, strongest_columns
-from dignn.evidence.joint import with_joint
-from dignn.evidence.variants import parts_of, steps_from, without
-from dignn.gnn.adapter import GNNAdapter
-from dignn.schema import FeatureKind, FeatureSpec, Layout, Relation
+from dignn.core.errors import DignnError, ModelMismatchError
+from dignn.core.json_types import restored
+from dignn.evidence.removal import Effects, removal_effects, strongest_columns
+from dignn.evidence.removal_together import with_joint
+from dignn.evidence.variants import Kind, Part, average_rows, parts_of, steps_from, without
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import FeatureKind, FeatureSpec, Layout, Relation
+from dignn.model.adapter import GNNAdapter
 from evidence.planned import AVERAGES, SCHEMA, adapter, bibliography, model
 from strategies import batch_of, plain_schema, random_batch
 from tiny_models import TinyHetero
@@ -113,7 +114,7 @@ def test_the_order_of_nodes_does_not_matter() -> None:
 def test_the_same_twice_and_as_json() -> None:
     found = effects_of()
     assert found == effects_of()
-    assert Effects.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert restored(Effects, json.loads(json.dumps(asdict(found)))) == found
 
 
 def test_without_averages_features_become_zero() -> None:
@@ -171,7 +172,7 @@ def test_a_variant_that_a_model_fails_on_is_left_open() -> None:
     assert {effect.part for effect in found.effects if effect.drop is None} == fails
     answered = {effect.part: effect.drop for effect in found.effects if effect.drop is not None}
     assert answered == pytest.approx({part: DROPS[part] for part in DROPS if part not in fails}, abs=1e-6)
-    assert Effects.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert restored(Effects, json.loads(json.dumps(asdict(found)))) == found
 
 
 def test_a_score_that_is_not_a_number_is_left_open() -> None:
@@ -257,7 +258,13 @@ def test_a_code_of_zero_is_a_value_like_any_other() -> None:
     """Codes 0 and 2 where 1 is usual are removed, the usual code is not: nothing would change."""
     spec = FeatureSpec(FeatureKind.CATEGORICAL, 3, levels=(3, 3, 3))
     schema = replace(
-        plain_schema(), features=(spec,), classes=("x", "y"), target="node", layout=Layout.HOMOGENEOUS, relations=()
+        plain_schema(),
+        features=(spec,),
+        classes=("x", "y"),
+        target="node",
+        task=None,
+        layout=Layout.HOMOGENEOUS,
+        relations=(),
     )
     graph = replace(
         batch_of(schema, [0], {}), tables={"node": torch.tensor([[0.0, 1, 2]])}, row=torch.zeros(1, 1).long()
@@ -274,7 +281,9 @@ def test_a_code_of_zero_is_a_value_like_any_other() -> None:
 
 def test_columns_are_limited_and_near_ones_come_first() -> None:
     wide = FeatureSpec(FeatureKind.BINARY, 100)
-    schema = replace(plain_schema(), features=(wide,), classes=("x", "y"), target="node", layout=Layout.HETERO)
+    schema = replace(
+        plain_schema(), features=(wide,), classes=("x", "y"), target="node", task=None, layout=Layout.HETERO
+    )
     path = batch_of(schema, [0] * 9, {(i, i + 1): 1 for i in range(8)})
     graph = replace(path, tables={"node": torch.ones(1, 100)}, row=torch.zeros_like(path.row))
     parts = [part for part in parts_of(graph, 4, {"node": torch.linspace(0, 1, 100)}) if part.kind is Kind.COLUMN]
@@ -309,7 +318,7 @@ def test_words_that_stand_in_for_each_other() -> None:
 def test_errors() -> None:
     with pytest.raises(DignnError, match="one graph, but 2"):
         removal_effects(adapter(), GraphBatch.cat([bibliography()] * 2), 0, 1)
-    with pytest.raises(DignnError, match="give that"):
+    with pytest.raises(DignnError, match="so give (the position of one|no node)"):
         removal_effects(adapter(), bibliography(), None, 1)
-    with pytest.raises(DignnError, match="no node of type 'author'"):
+    with pytest.raises(DignnError, match="none of the nodes of type 'author'"):
         removal_effects(adapter(), bibliography(), 1, 1)

@@ -8,13 +8,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from dignn.batch import GraphBatch
-from dignn.evidence import removal_effects, sentences, strongest_columns
+from dignn.core.seeds import Seed
 from dignn.evidence.grammar import a, at_least, count, listed, noun, nouns, percent, quoted
-from dignn.evidence.joint import with_joint
-from dignn.gnn.adapter import GNNAdapter
-from dignn.runtime.seeds import Seed
-from dignn.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
+from dignn.evidence.removal import removal_effects, strongest_columns
+from dignn.evidence.removal_together import with_joint
+from dignn.evidence.sentences import sentences
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
+from dignn.model.adapter import GNNAdapter
 from evidence.planned import AVERAGES, SCHEMA, adapter, bibliography
 from strategies import batch_of, plain_schema
 from tiny_models import TinyGCN
@@ -152,7 +153,7 @@ def test_nothing_matters() -> None:
 
 
 def test_a_single_node_without_features() -> None:
-    schema = replace(plain_schema(), classes=("x", "y"), target="node")
+    schema = replace(plain_schema(), classes=("x", "y"), target="node", task=None)
     model = GNNAdapter(lambda x, edge_index: torch.tensor([[0.0, 3.0]]).repeat(len(x), 1), one_column(schema))
     graph = batch_of(one_column(schema), [0], {})
     assert text_of(model, graph, 0, 1) == "The model takes a node for “y” (95.3 %) here."
@@ -210,7 +211,7 @@ def one_column(schema: Schema) -> Schema:
     return replace(schema, features=(spec,) * len(schema.node_types), layout=Layout.HOMOGENEOUS)
 
 
-NODES = one_column(replace(plain_schema(), classes=("base", "triangle"), target="node"))
+NODES = one_column(replace(plain_schema(), classes=("base", "triangle"), target="node", task=None))
 
 
 def triangles(x: Tensor, edge_index: Tensor) -> Tensor:
@@ -334,7 +335,7 @@ def test_a_ring_of_atoms() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_order_of_nodes_does_not_matter_where_cycles_share_edges(seed: int) -> None:
     """Three squares in a row, which can be broken in several ways."""
-    schema = replace(NODES, target=None)
+    schema = replace(NODES, target=None, task=None)
     ladder = {(i, i + 1): 1 for i in (0, 1, 2, 4, 5, 6)} | {(i, i + 4): 1 for i in range(4)}
     graph = batch_of(schema, [0] * 8, ladder)
     model = GNNAdapter(TinyGCN(1, 2, pool=True, seed=seed), schema)

@@ -10,12 +10,13 @@ import torch
 from scipy.stats import chisquare
 from torch_geometric.data import Data
 
-from dignn.batch import GraphBatch
-from dignn.errors import DignnError
-from dignn.features import FeatureBank
-from dignn.runtime.seeds import Seed
-from dignn.sampling import Adjacency
-from dignn.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
+from dignn.core.errors import DignnError
+from dignn.core.seeds import Seed
+from dignn.features.bank import FeatureBank
+from dignn.features.settings import FeatureSettings
+from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
 from strategies import batch_of, hetero, plain_schema
 
 SCHEMA = Schema(
@@ -59,7 +60,7 @@ def structures(count: int = 40) -> GraphBatch:
 
 
 def filled(seed: int = 0, method: str = "bootstrap", batch: GraphBatch | None = None) -> GraphBatch:
-    bank = FeatureBank(SCHEMA, method).fit(adjacency(), seed=Seed(0))
+    bank = FeatureBank(SCHEMA, FeatureSettings(features=method)).fit(adjacency(), seed=Seed(0))
     return bank.fill(structures() if batch is None else batch, seed=Seed(seed))
 
 
@@ -127,26 +128,9 @@ def test_types_draw_independently_of_each_other() -> None:
     assert torch.equal(filled(batch=alone).features("author"), filled(batch=beside).features("author"))
 
 
-def test_methods_may_differ_from_type_to_type() -> None:
-    methods = {"author": "independent", "paper": "bootstrap", "venue": "bootstrap"}
-    bank = FeatureBank(SCHEMA, methods).fit(adjacency(), seed=Seed(0))
-    assert {part.name: part.generator.name for part in bank.parts} == methods
-
-
 def test_an_unknown_method_is_answered_with_the_nearest() -> None:
     with pytest.raises(DignnError, match="no feature generator called 'botstrap'.*did you mean 'bootstrap'"):
-        FeatureBank(SCHEMA, "botstrap")
-
-
-def test_a_type_without_a_method_is_named() -> None:
-    with pytest.raises(DignnError, match="No feature generator was named for paper, venue"):
-        FeatureBank(SCHEMA, {"author": "bootstrap"})
-
-
-def test_a_method_for_an_unknown_type_is_named() -> None:
-    methods = dict.fromkeys(["author", "paper", "venue", "autor"], "bootstrap")
-    with pytest.raises(DignnError, match="'autor' .did you mean 'author'..; choose from author, paper, venue, term"):
-        FeatureBank(SCHEMA, methods)
+        FeatureBank(SCHEMA, FeatureSettings(features="botstrap"))
 
 
 def test_progress_counts_types() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,18 +14,21 @@ import pytest
 import torch
 from scipy.stats import chisquare
 
-from dignn.batch import GraphBatch
-from dignn.config import Config, DiTabDDPMConfig, TabDDPMConfig, TrainingConfig
-from dignn.errors import RunFolderError
-from dignn.features import FeatureBank, bank
-from dignn.runtime.files import save_tensors
-from dignn.runtime.seeds import Seed
-from dignn.sampling import Adjacency, forest_fire
-from dignn.schema import FeatureKind, Schema
+from dignn.core.errors import RunFolderError
+from dignn.core.files import load_tensors, save_tensors
+from dignn.core.seeds import Seed
+from dignn.diffusion.settings import TrainingConfig
+from dignn.features import bank
+from dignn.features.bank import FeatureBank
+from dignn.features.settings import DiTabDDPMConfig, FeatureSettings, TabDDPMConfig
+from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import FeatureKind, Schema
+from dignn.sampling.forest_fire import forest_fire
 from strategies import batch_of, hetero
 
 HASTE = TrainingConfig(steps=5, validate_every=5)
-CONFIG = Config(
+CONFIG = FeatureSettings(
     ditabddpm=DiTabDDPMConfig(width=8, blocks=1, sampler_steps=3, training=HASTE, marginal_training=HASTE),
     tabddpm=TabDDPMConfig(width=8, blocks=1, sampler_steps=3, training=HASTE),
 )
@@ -63,12 +67,12 @@ def world() -> Adjacency:
 
 @cache
 def graphs() -> GraphBatch:
-    return forest_fire(world(), (8,), 150, seed=Seed(0))[0]
+    return forest_fire(world(), (8,), 150, seed=Seed(0))
 
 
-def fitted(config: Config = CONFIG, **options: object) -> FeatureBank:
+def fitted(config: FeatureSettings = CONFIG, **options: object) -> FeatureBank:
     named = {"graphs": graphs(), "seed": Seed(1)} | options
-    return FeatureBank(world().schema, config=config).fit(world(), **named)  # type: ignore[arg-type]
+    return FeatureBank(world().schema, config).fit(world(), **named)  # type: ignore[arg-type]
 
 
 @cache
@@ -122,12 +126,10 @@ PER_CLASS = replace(CONFIG, one_model_per_class=True)
 
 def test_one_model_for_each_class_of_the_target_and_blind_ones_elsewhere() -> None:
     made = fitted(replace(PER_CLASS, continuous="tabddpm"))
-    assert [part.label for part in made.parts if part.name == "author"] == [0, 1, 2]
-    assert [(part.name, part.label) for part in made.parts if part.name != "author"] == [
-        (name, None) for name in NAMES[1:]
-    ]
-    for part in made.parts:
-        assert (part.generator.classes > 0) == (part.name == "venue")
+    assert [label for name, label in made.parts if name == "author"] == [0, 1, 2]
+    assert [part for part in made.parts if part[0] != "author"] == [(name, None) for name in NAMES[1:]]
+    for (name, _), generator in made.parts.items():
+        assert (generator.classes > 0) == (name == "venue")
     assert list(made.report["author"]) == ["class 0", "class 1", "class 2"]
 
 
@@ -166,7 +168,7 @@ def numbered() -> Adjacency:
 def test_a_row_counts_as_often_as_its_node_stands_in_the_graphs() -> None:
     data = numbered()
     subgraphs = data.induced([[0, 6]] * 7 + [[2, 7]] * 2 + [[1, 6]])
-    made = FeatureBank(data.schema, "bootstrap").fit(data, graphs=subgraphs, seed=Seed(0))
+    made = FeatureBank(data.schema, FeatureSettings(features="bootstrap")).fit(data, graphs=subgraphs, seed=Seed(0))
     batch = made.fill(batch_of(data.schema, [0, 0], {}, labels={0: 0})[[0] * 2000], seed=Seed(1))
     found = torch.tensor(authors(batch)).view(2000, 2)
     first, nobody = (Counter(column.tolist()) for column in found.unbind(1))
@@ -183,7 +185,7 @@ def test_the_class_around_a_node_is_that_of_its_subgraphs() -> None:
     batch = batch_of(data.schema, [0, 1], {(0, 1): 1}, labels={0: 1})[[0] * 1000]
 
     def papers(subgraphs: GraphBatch | None) -> Counter[float]:
-        made = FeatureBank(data.schema, "bootstrap").fit(data, graphs=subgraphs, seed=Seed(0))
+        made = FeatureBank(data.schema, FeatureSettings(features="bootstrap")).fit(data, graphs=subgraphs, seed=Seed(0))
         return Counter(made.fill(batch, seed=Seed(1)).features("p")[:, 0].tolist())
 
     some = papers(data.induced([[0, 6]] * 60 + [[1, 6]] * 20 + [[3, 7]] * 20))
@@ -200,14 +202,18 @@ def test_held_out_nodes_are_never_learned_from() -> None:
     data = numbered()
     learned = np.array([True, False, True, True, False, False, True, True, True])
     for subgraphs in (None, data.induced([[0, 6], [1, 6], [4, 5, 8]])):
-        made = FeatureBank(data.schema, "bootstrap").fit(data, learned, subgraphs, seed=Seed(0))
+        made = FeatureBank(data.schema, FeatureSettings(features="bootstrap")).fit(
+            data, learned, subgraphs, seed=Seed(0)
+        )
         batch = made.fill(batch_of(data.schema, [0], {})[[0] * 200], seed=Seed(1))
         assert set(authors(batch)) == {1, 3, 4}
 
 
 def test_a_type_that_no_subgraph_holds_is_learned_from_the_data() -> None:
     data = numbered()
-    made = FeatureBank(data.schema, "bootstrap").fit(data, graphs=data.induced([[0], [1]]), seed=Seed(0))
+    made = FeatureBank(data.schema, FeatureSettings(features="bootstrap")).fit(
+        data, graphs=data.induced([[0], [1]]), seed=Seed(0)
+    )
     batch = made.fill(batch_of(data.schema, [1], {})[[0] * 100], seed=Seed(1))
     assert set(batch.features("p")[:, 0].tolist()) == {1.5, 2.5, 3.5}
 
@@ -215,7 +221,7 @@ def test_a_type_that_no_subgraph_holds_is_learned_from_the_data() -> None:
 # -- few rows -----------------------------------------------------------------------------------------
 
 
-def few(config: Config, label: list[int], caplog: pytest.LogCaptureFixture) -> list[str]:
+def few(config: FeatureSettings, label: list[int], caplog: pytest.LogCaptureFixture) -> list[str]:
     """What is logged about a type of these labels."""
     rows = (torch.rand(len(label), 4, generator=Seed(0).torch()) < 0.4).float()
     rows[0] = 1.0
@@ -223,18 +229,18 @@ def few(config: Config, label: list[int], caplog: pytest.LogCaptureFixture) -> l
     names = ("old", "new", *(f"class {number}" for number in range(2, max(label) + 1)))
     schema = Schema.from_hetero(data, "author", classes=names)
     with caplog.at_level(logging.WARNING, "dignn"):
-        FeatureBank(schema, config=config).fit(Adjacency.build(data, schema), seed=Seed(0))
+        FeatureBank(schema, config).fit(Adjacency.build(data, schema), seed=Seed(0))
     return [record.getMessage() for record in caplog.records]
 
 
 @pytest.mark.parametrize("config", [CONFIG, PER_CLASS], ids=["one model", "per class"])
-def test_a_class_with_few_rows_is_told(config: Config, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_class_with_few_rows_is_told(config: FeatureSettings, caplog: pytest.LogCaptureFixture) -> None:
     told = few(config, [0] * 30 + [1] * 7, caplog)
     assert told == ["Class 'new' has only 7 feature rows of 'author' to learn from; they are repeated as they are"]
 
 
 @pytest.mark.parametrize("config", [CONFIG, PER_CLASS], ids=["one model", "per class"])
-def test_many_classes_with_few_rows_are_one_sentence(config: Config, caplog: pytest.LogCaptureFixture) -> None:
+def test_many_classes_with_few_rows_are_one_sentence(config: FeatureSettings, caplog: pytest.LogCaptureFixture) -> None:
     what = "classes have few feature rows of 'author' to learn from"
     told = few(config, [0] * 30 + [1] * 7 + [2] * 6, caplog)
     assert told == [f"2 {what} ('new': 7, 'class 2': 6); they are repeated as they are"]
@@ -266,10 +272,10 @@ def test_the_same_bits_whatever_the_number_of_processes(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("config", [CONFIG, PER_CLASS], ids=["one model", "per class"])
-def test_what_was_learned_survives_a_file(config: Config, tmp_path: Path) -> None:
+def test_what_was_learned_survives_a_file(config: FeatureSettings, tmp_path: Path) -> None:
     made = usual() if config is CONFIG else fitted(config)
     made.save(tmp_path / "one")
-    again = FeatureBank(world().schema, config=config).load(tmp_path / "one")
+    again = FeatureBank(world().schema, config).load(tmp_path / "one")
     assert same(again.fill(graphs(), seed=Seed(3)), made.fill(graphs(), seed=Seed(3)))
     assert again.report == made.report
     again.save(tmp_path / "two")
@@ -281,14 +287,29 @@ def test_files_that_were_damaged_or_are_of_others_are_refused(tmp_path: Path) ->
     usual().save(path)
     wider = replace(CONFIG, ditabddpm=replace(CONFIG.ditabddpm, width=16))
     with pytest.raises(RunFolderError, match="does not fit these settings"):
-        FeatureBank(world().schema, config=wider).load(path)
+        FeatureBank(world().schema, wider).load(path)
     with pytest.raises(RunFolderError, match="holds features of other node types"):
-        FeatureBank(numbered().schema, config=CONFIG).load(path)
+        FeatureBank(numbered().schema, CONFIG).load(path)
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(RunFolderError, match="is damaged"):
-        FeatureBank(world().schema, config=CONFIG).load(path)
+        FeatureBank(world().schema, CONFIG).load(path)
     save_tensors(path, {"x": torch.zeros(1)}, {"format": "dignn.GraphBatch.1"})
     with pytest.raises(RunFolderError, match=r"holds 'dignn.GraphBatch.1', not 'dignn.FeatureBank.1'"):
-        FeatureBank(world().schema, config=CONFIG).load(path)
+        FeatureBank(world().schema, CONFIG).load(path)
     with pytest.raises(RunFolderError, match="is missing"):
-        FeatureBank(world().schema, config=CONFIG).load(tmp_path / "nowhere")
+        FeatureBank(world().schema, CONFIG).load(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("change", [torch.zeros_like, lambda value: value * 64], ids=["zeros", "large"])
+def test_a_garbled_file_that_can_still_be_read_is_named(
+    change: Callable[[torch.Tensor], torch.Tensor], tmp_path: Path
+) -> None:
+    """As in a run folder of an earlier version, which has no checksums."""
+    path = tmp_path / "features.safetensors"
+    usual().save(path)
+    tensors, metadata = load_tensors(path, "dignn.FeatureBank.1")
+    save_tensors(path, {name: change(value) for name, value in tensors.items()}, metadata)
+    with pytest.raises(RunFolderError, match=r"features\.safetensors is damaged: .*; delete it and run again$") as told:
+        FeatureBank(world().schema, CONFIG).load(path).fill(graphs(), seed=Seed(0))
+    assert "NaN" not in str(told.value)
+    assert "index" not in str(told.value)

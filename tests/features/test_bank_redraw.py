@@ -8,13 +8,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from dignn.batch import GraphBatch
-from dignn.config import PRESETS
-from dignn.errors import DignnError, SchemaError
-from dignn.features import FeatureBank
-from dignn.runtime.seeds import Seed
-from dignn.sampling import Adjacency
-from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.core.errors import SchemaError
+from dignn.core.seeds import Seed
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS
+from dignn.features.bank import FeatureBank
+from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
 from strategies import batch_of, hetero
 
 WORDS, MOVIES, STUDIOS = 12, 60, 8
@@ -60,7 +60,7 @@ def bank() -> FeatureBank:
     )
     adjacency = Adjacency.build(data, SCHEMA)
     graphs = adjacency.induced([[number, number + 1, MOVIES + number // 2] for number in range(0, MOVIES, 2)])
-    return FeatureBank(SCHEMA, config=PRESETS["smoke"]).fit(adjacency, graphs=graphs, seed=Seed(0))
+    return FeatureBank(SCHEMA, PRESETS["smoke"]).fit(adjacency, graphs=graphs, seed=Seed(0))
 
 
 @pytest.fixture(scope="module")
@@ -182,12 +182,6 @@ def test_same_seed_same_bits(bank: FeatureBank, graphs: GraphBatch) -> None:
     one, again, other = (bank.redraw(graphs, mark(graphs, 0), seed=Seed(seed)) for seed in (1, 1, 2))
     assert bool(same(one, again).all())
     assert not bool(same(one, other)[:, 0].all())
-
-
-def test_marks_that_do_not_fit_are_named(bank: FeatureBank, graphs: GraphBatch) -> None:
-    for marks in (graphs.mask[:, 1:], graphs.mask.long()):
-        with pytest.raises(DignnError, match=r"Marks of nodes to draw anew are .*; give one bool for each node, shape"):
-            bank.redraw(graphs, marks, seed=Seed(0))
 
 
 def test_graphs_without_features_cannot_keep_any(bank: FeatureBank, graphs: GraphBatch) -> None:

@@ -13,13 +13,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from dignn.config import PRESETS, Config, TrainingConfig
-from dignn.errors import DignnError
-from dignn.features import FEATURE_GENERATORS, FeatureGenerator
-from dignn.features.base import GENERATED_KINDS, LEAST_ROWS
-from dignn.inference import infer_features
-from dignn.runtime.seeds import Seed
-from dignn.schema import FeatureKind, FeatureSpec
+from dignn.core.errors import DignnError
+from dignn.core.seeds import Seed
+from dignn.diffusion.settings import TrainingConfig
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
+from dignn.features.base import GENERATED_KINDS, LEAST_ROWS, FeatureGenerator
+from dignn.features.registry import FEATURE_GENERATORS
+from dignn.graphs.inference import infer_features
+from dignn.graphs.schema import FeatureKind, FeatureSpec
 
 CLASSES, ROWS, WIDTH = 3, 90, 6
 CASES = [(name, kind) for name in FEATURE_GENERATORS for kind in FeatureKind if kind in FEATURE_GENERATORS[name].kinds]

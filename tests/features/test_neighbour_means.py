@@ -11,12 +11,12 @@ import torch
 from scipy.stats import chisquare
 from torch import Tensor
 
-from dignn.batch import GraphBatch
-from dignn.features.neighbour_means import NeighbourMeans
-from dignn.neighbourhood import condition_batch
-from dignn.runtime.seeds import Seed
-from dignn.sampling import Adjacency
-from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.core.seeds import Seed
+from dignn.features.conditions import condition_batch
+from dignn.features.neighbour_means import MOST_COMPOSED, NeighbourMeans
+from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
 from strategies import batch_of, hetero
 
 WORDS, MOVIES, DIRECTORS = 5, 40, 15
@@ -166,8 +166,8 @@ def fill(
     row = torch.full_like(batch.row, -1)
     row[batch.node_type == 0] = torch.randperm(3 * copies, generator=Seed(5).torch())
     tables = {"movie": ROWS[:3].repeat(copies, 1)}
-    around = condition_batch(batch)
-    return means.fill(batch, tables, row, around, generate, Seed(seed)), tables, replace(batch, row=row)  # type: ignore[arg-type]
+    batch = replace(batch, row=row, tables=tables)
+    return means.fill(batch, condition_batch(batch), generate, Seed(seed), batch.mask), tables, batch  # type: ignore[arg-type]
 
 
 def always(*degrees: int) -> Tensor:
@@ -221,8 +221,8 @@ def test_numbers_of_neighbours_come_as_often_as_counted() -> None:
     degree = torch.tensor([[0.0, 1, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 2, 1]])
     counted = NeighbourMeans("director", "movie", degree, torch.eye(3))
     batch = GraphBatch.cat([GRAPH] * 1500)
-    row = torch.where(batch.node_type == 0, 0, -1)
-    made = counted.fill(batch, {"movie": torch.zeros(1, WORDS)}, row, condition_batch(batch), ones, Seed(0))
+    batch = replace(batch, row=torch.where(batch.node_type == 0, 0, -1), tables={"movie": torch.zeros(1, WORDS)})
+    made = counted.fill(batch, condition_batch(batch), ones, Seed(0), batch.mask)
     missing = made[:, 0].view(1500, 3)[:, :2].flatten()  # 0 of 2, 1 of 3 or 2 of 4
     counts = [int((missing - value).abs().lt(1e-6).sum()) for value in (0.0, 1 / 3, 0.5)]
     assert sum(counts) == 3000
@@ -251,7 +251,7 @@ def followed(directors: list[Tensor], movies: Tensor, changed: Tensor, marks: li
     nodes[0, marks] = True
     kept = torch.stack(directors)
     means = NeighbourMeans("director", "movie", always(0, 1, 2), torch.eye(3))
-    lost = means.follow(batch, {"movie": changed}, row, nodes, kept)
+    lost = means.follow(batch, replace(batch, tables={"movie": changed}), nodes, kept)
     return kept, lost[0].nonzero()[:, 0].tolist()
 
 
@@ -285,3 +285,44 @@ def test_a_director_that_is_drawn_anew_itself_need_not_follow() -> None:
     assert lost == []
     assert torch.equal(after[0], before[0])
     torch.testing.assert_close(after[1], movies.flip(1)[1:].mean(0))
+
+
+def hub_world(small: int, hubs: int, movies_of_hub: int) -> tuple[Adjacency, GraphBatch]:
+    """Directors of two movies each and hubs with many; the data, and graphs of a director with two of its movies."""
+    number = 2 * small + hubs * movies_of_hub
+    owner = np.concatenate([np.repeat(np.arange(small), 2), np.repeat(np.arange(small, small + hubs), movies_of_hub)])
+    rows = torch.from_numpy(np.random.default_rng(1).integers(0, 2, (number, WORDS))).float()
+    table = torch.stack([rows[torch.from_numpy(owner == director)].mean(0) for director in range(small + hubs)])
+    pairs = [(movie, int(director)) for movie, director in enumerate(owner)]
+    data = Adjacency.build(
+        hetero(
+            {"movie": number, "director": small + hubs, "fan": 1},
+            {("movie", "by", "director"): pairs, ("fan", "likes", "movie"): [(0, 0)]},
+            x={"movie": rows, "director": table, "fan": torch.zeros(1, WORDS) + 0.5},
+            y={"movie": np.arange(number) % 2},
+        ),
+        SCHEMA,
+    )
+    first = [int(np.flatnonzero(owner == director)[0]) for director in range(small + hubs)]
+    return data, data.induced([[movie, movie + 1, number + director] for director, movie in enumerate(first)])
+
+
+def test_a_hub_costs_no_more_than_any_other() -> None:
+    data, graphs = hub_world(30, 1, 2000)
+    found = NeighbourMeans.find(data, graphs, "director")
+    assert found is not None
+    asked: list[int] = []
+
+    def generate(name: str, condition: Tensor, seed: Seed) -> Tensor:
+        asked.append(len(condition))
+        return torch.ones(len(condition), WORDS)
+
+    hub = graphs[[30]]
+    rows = found.fill(hub, condition_batch(hub), generate, Seed(0), hub.mask)
+    assert sum(asked) <= MOST_COMPOSED
+    assert rows.shape == (1, WORDS)
+
+
+def test_rows_of_many_neighbours_on_average_are_learned_like_any_other() -> None:
+    data, graphs = hub_world(1, 4, 50)
+    assert NeighbourMeans.find(data, graphs, "director") is None

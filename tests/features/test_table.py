@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 from torch import Tensor
 
+from dignn.core.errors import DignnError
+from dignn.core.seeds import Seed
 from dignn.diffusion.categorical import draw
-from dignn.errors import DignnError
-from dignn.features.table import Table, draw_line, even_points
-from dignn.runtime.seeds import Seed
-from dignn.schema import FeatureKind, FeatureSpec
+from dignn.features.table import Table, draw_label, even_points
+from dignn.graphs.schema import FeatureKind, FeatureSpec
 from strategies import PROPERTY
 
 UNLIKELY = 1e-3
@@ -44,10 +44,10 @@ def assert_frequencies(found: Tensor, expected: list[float]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "expected"), [(0, [1, 1, 0, 0]), (1, [0, 1, 2.8, 0]), (2, [1, 2, 4, 1])], ids=["first", "second", "none"]
+    ("label", "expected"), [(0, [1, 1, 0, 0]), (1, [0, 1, 2.8, 0]), (2, [1, 2, 4, 1])], ids=["first", "second", "none"]
 )
-def test_rows_are_drawn_by_their_part_in_the_class_times_their_weight(line: int, expected: list[float]) -> None:
-    drawn = small().draw(torch.full((3000,), line), Seed(line).torch(), columns=2)
+def test_rows_are_drawn_by_their_part_in_the_class_times_their_weight(label: int, expected: list[float]) -> None:
+    drawn = small().draw(torch.full((3000,), label), Seed(label).torch(), columns=2)
     assert drawn.shape == (3000, 2)
     assert_frequencies(drawn, expected)
     assert chisquare(np.bincount((drawn[:, 0] == drawn[:, 1]).long()), _alike(expected) * 3000).pvalue > UNLIKELY
@@ -59,15 +59,15 @@ def _alike(weights: list[float]) -> np.ndarray:
     return np.array([1 - (share**2).sum(), (share**2).sum()])
 
 
-def test_each_line_is_drawn_from_its_own_rows() -> None:
+def test_each_label_is_drawn_from_its_own_rows() -> None:
     table = small(torch.eye(2)[[0, 1, 1, 0, 1]], None)
-    line = torch.tensor([0, 1, 0, 1] * 50)
-    assert torch.equal(torch.tensor([0, 1, 1, 0, 1])[table.draw(line, Seed(0).torch())[:, 0]], line)
+    label = torch.tensor([0, 1, 0, 1] * 50)
+    assert torch.equal(torch.tensor([0, 1, 1, 0, 1])[table.draw(label, Seed(0).torch())[:, 0]], label)
 
 
 def test_a_class_that_no_row_carries_counts_all_rows() -> None:
     table = small(torch.tensor([[1.0, 0.0]] * 4))
-    assert table.line_weight.tolist() == [WEIGHT.tolist()] * 3
+    assert table.label_weight.tolist() == [WEIGHT.tolist()] * 3
     assert_frequencies(table.draw(torch.ones(4000, dtype=torch.long), Seed(1).torch()), WEIGHT.tolist())
 
 
@@ -80,10 +80,10 @@ def test_batches_cover_the_table_evenly() -> None:
 
 @pytest.mark.parametrize("nameless", [0.0, 0.25])
 def test_batches_have_classes_in_proportion(nameless: float) -> None:
-    row, line = small().draw_batch(20_000, Seed(3).torch(), nameless=nameless)
+    row, label = small().draw_batch(20_000, Seed(3).torch(), nameless=nameless)
     for number, parts in enumerate(([1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.0, 0.7, 0.3], [0.0, 0.0, 1.0])):
         known = (1 - nameless) * torch.tensor(parts) + nameless * torch.tensor([0.0, 0.0, 1.0])
-        assert_frequencies(line[row == number], known.tolist())
+        assert_frequencies(label[row == number], known.tolist())
 
 
 # -- drawing classes ----------------------------------------------------------------------------------
@@ -102,18 +102,18 @@ def test_batches_have_classes_in_proportion(nameless: float) -> None:
 def test_a_class_is_drawn_from_the_condition_and_none_from_what_it_lacks(
     condition: list[float], expected: list[float]
 ) -> None:
-    line = draw_line(torch.tensor([condition] * 6000), Seed(2).torch())
-    assert_frequencies(line, expected)
+    label = draw_label(torch.tensor([condition] * 6000), Seed(2).torch())
+    assert_frequencies(label, expected)
 
 
 def test_rounding_is_no_missing_part() -> None:
-    line = draw_line(torch.tensor([[0.5, 0.5 - 8e-5]]).expand(200_000, 2), Seed(0).torch())
-    assert set(line.tolist()) == {0, 1}
+    label = draw_label(torch.tensor([[0.5, 0.5 - 8e-5]]).expand(200_000, 2), Seed(0).torch())
+    assert set(label.tolist()) == {0, 1}
 
 
 def test_without_classes_all_are_of_none() -> None:
-    assert draw_line(torch.zeros(5, 0), Seed(0).torch()).tolist() == [0] * 5
-    assert draw_line(torch.zeros(0, 3), Seed(0).torch()).tolist() == []
+    assert draw_label(torch.zeros(5, 0), Seed(0).torch()).tolist() == [0] * 5
+    assert draw_label(torch.zeros(0, 3), Seed(0).torch()).tolist() == []
 
 
 # -- even points --------------------------------------------------------------------------------------
@@ -121,19 +121,19 @@ def test_without_classes_all_are_of_none() -> None:
 
 @PROPERTY
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=40), st.integers(0, 2**32))
-def test_even_points_have_one_in_each_part_for_each_line(lines: list[int], seed: int) -> None:
-    line = torch.tensor(lines)
-    point = even_points(line, Seed(seed).torch())
-    for number, count in Counter(lines).items():
-        part = (point[line == number] * count).long().sort().values
+def test_even_points_have_one_in_each_part_for_each_label(labels: list[int], seed: int) -> None:
+    label = torch.tensor(labels)
+    point = even_points(label, Seed(seed).torch())
+    for number, count in Counter(labels).items():
+        part = (point[label == number] * count).long().sort().values
         assert part.tolist() == list(range(count))
     assert bool(((point >= 0) & (point < 1)).all())
 
 
 def test_each_even_point_by_itself_is_uniform() -> None:
-    line = torch.tensor([0, 1, 0, 0, 1, 2])
-    points = torch.stack([even_points(line, Seed(seed).torch()) for seed in range(1500)])
-    for place in range(len(line)):
+    label = torch.tensor([0, 1, 0, 0, 1, 2])
+    points = torch.stack([even_points(label, Seed(seed).torch()) for seed in range(1500)])
+    for place in range(len(label)):
         assert kstest(points[:, place].numpy(), "uniform").pvalue > UNLIKELY
 
 
@@ -147,11 +147,11 @@ def test_even_points_are_in_random_order() -> None:
 @pytest.mark.parametrize("values", [3, 40])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_draws_with_even_points_have_each_value_as_often_as_expected(values: int, dtype: torch.dtype) -> None:
-    """But for one at either end of its part of the line; the same value for the same point."""
+    """But for one at either end of its part of the label; the same value for the same point."""
     probability = torch.rand(values, generator=Seed(values).torch(), dtype=dtype)
     probability[1] = 0.0
-    line = torch.zeros(1000, dtype=torch.long)
-    point = even_points(line, Seed(0).torch())
+    label = torch.zeros(1000, dtype=torch.long)
+    point = even_points(label, Seed(0).torch())
     drawn = draw(probability.expand(1000, values), Seed(1).torch(), uniform=point)
     expected = 1000 * probability / probability.sum()
     assert bool(((torch.bincount(drawn, minlength=values) - expected).abs() <= 2).all())

@@ -2,37 +2,73 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 
-from dignn.batch import GraphBatch
-from dignn.config import Config
-from dignn.data import Dataset, load
-from dignn.gnn.adapter import GNNAdapter
-from dignn.metrics.graph_features import learned_rows
-from dignn.metrics.layers import Answer, Reality
-from dignn.motifs.mining import Parts
-from dignn.real import RealGraphs
-from dignn.runtime.seeds import Seed
-from dignn.selection import select_highest
+from dignn.core.progress import silent
+from dignn.core.seeds import Seed
+from dignn.explainers.methods.dignnexplainer.settings import Config
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.validity import Validity
+from dignn.metrics.measured import MeasuredGraphs, Reality
+from dignn.metrics.run import Measuring
+from dignn.model.adapter import GNNAdapter
+from dignn.sampling.division import RealGraphs, divide
+from dignn.selection.members import all_members
+from dignn.selection.ranking import Ranker, Ranking
+from dignn.selection.settings import Selection
+from dignn.zoo.datasets.dataset import Dataset
+from dignn.zoo.datasets.registry import load
 from tiny_models import TinyHetero
 
 
 @dataclass(frozen=True)
 class World:
-    """Data, the division of it, the model, what graphs are measured against, and real graphs beyond all these."""
+    """Data, what measures runs on it, and real graphs beyond those that it knows."""
 
     dataset: Dataset
-    real: RealGraphs
-    adapter: GNNAdapter
-    reality: Reality
+    measuring: Measuring
     further: GraphBatch
 
-    def answer(self, graphs: GraphBatch, number: int = 50) -> Answer:
-        """The graphs with the choice of the paper's rule."""
-        scores = self.adapter.score(graphs)
-        return Answer(graphs, scores, select_highest(graphs, scores, number))
+    @property
+    def real(self) -> RealGraphs:
+        return self.measuring.real
+
+    @property
+    def adapter(self) -> GNNAdapter:
+        return self.measuring.adapter
+
+    @property
+    def reality(self) -> Reality:
+        return self.measuring.reality
+
+    def by(self, rule: Selection) -> World:
+        """The same with another rule of selection."""
+        ranker = replace(self.measuring.ranker, rule=rule)
+        return replace(self, measuring=replace(self.measuring, ranker=ranker))
+
+    def ranking(self, graphs: GraphBatch) -> Ranking:
+        return self.measuring.ranker.rank(graphs, self.adapter.score(graphs))
+
+    def measured(self, graphs: GraphBatch) -> MeasuredGraphs:
+        """The graphs with what the rule chooses."""
+        return self.measuring.measured(self.ranking(graphs))
+
+    def run(
+        self,
+        graphs: GraphBatch,
+        *,
+        unrefined: GraphBatch | None = None,
+        failed: int = 0,
+        fresh: RealGraphs | None = None,
+    ) -> dict[str, Any]:
+        """``metrics.json`` of a run whose valid candidates are these graphs, and that failed so many times beside."""
+        valid = torch.arange(len(graphs) + failed) < len(graphs)
+        validity = Validity(valid, valid)
+        first = graphs if unrefined is None else unrefined
+        return self.measuring.measure(self.ranking(graphs), first, validity, fresh, silent)
 
 
 def trained(dataset: Dataset, steps: int = 80) -> TinyHetero:
@@ -47,22 +83,18 @@ def trained(dataset: Dataset, steps: int = 80) -> TinyHetero:
     return model.eval()
 
 
-def small_world() -> World:
-    dataset = load("planted")
-    config = Config(sizes=(10, 12), subgraphs_per_size=200)
-    real, other = (RealGraphs(dataset.data, dataset.schema, config, Seed(seed)) for seed in (0, 1))
+def sampled(dataset: Dataset, seed: int) -> RealGraphs:
+    real = divide(dataset.data, dataset.schema, Config(sizes=(10, 12), subgraphs_per_size=200), Seed(seed))
     real.sample()
-    other.sample()
+    return real
+
+
+def small_world() -> World:
+    """A world whose rule of selection is the paper's."""
+    dataset = load("planted")
+    real, seed = sampled(dataset, 0), Seed(0)
     adapter = GNNAdapter(trained(dataset), dataset.schema)
-    parts = Parts(real.held_out, seed=Seed(0).child("motifs"))
-    reality = Reality(
-        train=real.train,
-        train_scores=adapter.score(real.train),
-        held_out=real.held_out,
-        held_out_scores=adapter.score(real.held_out),
-        learned=learned_rows(real.data, real.learned),
-        motifs=parts.motifs(dataset.truth),
-        class_typed=parts.class_typed(),
-        truth=dataset.truth,
-    )
-    return World(dataset, real, adapter, reality, other.train)
+    scores = adapter.score(real.train)
+    ranker = Ranker(real.train, all_members(scores, real.train, seed=seed), "highest", 0.05, seed.child("parts"))
+    measuring = Measuring(adapter, real, scores, ranker, dataset.truth, seed)
+    return World(dataset, measuring, sampled(dataset, 1).train)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dignn.metrics.c2st import FOLDS, WIDE, _Copies, _folds, c2st
-from dignn.runtime.seeds import Seed
+from dignn.core.seeds import Seed
+from dignn.metrics.c2st import FOLDS, MANY_COLUMNS, _Copies, _folds, c2st
 
 
 def topics(count: int, width: int, seed: int) -> np.ndarray:
@@ -23,7 +23,7 @@ def area(one: np.ndarray, other: np.ndarray) -> float:
     return found
 
 
-@pytest.mark.parametrize("width", [200, WIDE + 200])
+@pytest.mark.parametrize("width", [200, MANY_COLUMNS + 200])
 def test_real_rows_and_a_bootstrap_are_not_told(width: int) -> None:
     train, held_out = topics(400, width, 12), topics(400, width, 22)
     drawn = train[np.random.default_rng(2).integers(400, size=400)]
@@ -31,7 +31,7 @@ def test_real_rows_and_a_bootstrap_are_not_told(width: int) -> None:
     assert area(drawn, held_out) == pytest.approx(0.5, abs=0.07)
 
 
-@pytest.mark.parametrize("width", [200, WIDE + 200])
+@pytest.mark.parametrize("width", [200, MANY_COLUMNS + 200])
 def test_independent_columns_are_told(width: int) -> None:
     train, held_out = topics(400, width, 0), topics(400, width, 1)
     rng = np.random.default_rng(2)
@@ -54,7 +54,7 @@ def test_copies_of_few_rows_are_told() -> None:
 
 def test_units_do_not_matter_to_wide_tables() -> None:
     rng = np.random.default_rng(0)
-    one, other = (rng.random((60, WIDE + 1)) * (rng.random((60, WIDE + 1)) < 0.1) for _ in range(2))
+    one, other = (rng.random((60, MANY_COLUMNS + 1)) * (rng.random((60, MANY_COLUMNS + 1)) < 0.1) for _ in range(2))
     assert area(one * 1024, other * 1024) == pytest.approx(area(one, other), abs=1e-6)
 
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn.functional import cosine_similarity
 
-from dignn.metrics.columns import matrix_of
-from dignn.metrics.cosine import mean_cosine
+from dignn.metrics.column_errors import matrix_of
+from dignn.metrics.measures.cosine import mean_cosine
 
 
 def test_equals_the_mean_over_all_pairs() -> None:

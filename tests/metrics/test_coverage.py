@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from dignn.members import Members
-from dignn.metrics.coverage import NEAR, NUMBERS, coverage
+from dignn.metrics.measures.coverage import RADIUS, TOP_NUMBERS, coverage
+from dignn.selection.members import Members
 from strategies import PROPERTY
 
 
@@ -27,8 +27,8 @@ def test_shares_by_slow_loops(count: int, explanations: int, seed: int) -> None:
     shown, points = rng.normal(size=(explanations, 2)) * 2, rng.normal(size=(count, 2)) * 2
     known = members(rng.normal(size=(25, 2)), rng.random(25))
     found = coverage([shown], [known], [members(points)])["by_class"][0]
-    radius = np.quantile(known.apart, NEAR)
-    for number in NUMBERS:
+    radius = np.quantile(known.apart, RADIUS)
+    for number in TOP_NUMBERS:
         hits = [any(math.dist(point, one) <= radius for one in shown[:number]) for point in points]
         assert found[str(number)]["share"] == pytest.approx(sum(hits) / count)
         interval = binomtest(sum(hits), count).proportion_ci(0.95, method="wilson")
@@ -43,7 +43,7 @@ def test_it_rises_with_the_number_of_explanations(explanations: int, seed: int) 
     shown = [rng.normal(size=(explanations, 3)) for _ in range(2)]
     known, new = ([members(rng.normal(size=(40, 3)), rng.random(40)) for _ in range(2)] for _ in range(2))
     mean = coverage(shown, known, new)["mean"]
-    values = [mean[str(number)] for number in sorted(NUMBERS)]
+    values = [mean[str(number)] for number in sorted(TOP_NUMBERS)]
     assert values == sorted(values)
     assert all(0 <= value <= 1 for value in values)
 
@@ -56,7 +56,7 @@ def test_explanations_that_are_the_members_cover_all_and_far_ones_none() -> None
     assert [values["1"]["share"] for values in shown["by_class"]] == [0.1, 0.0]
     assert shown["mean"] == {"10": 0.5, "1": 0.05, "3": pytest.approx(0.15), "50": 0.5}
     for values in shown["by_class"]:
-        for number in NUMBERS:
+        for number in TOP_NUMBERS:
             low, high = values[str(number)]["interval"]
             assert 0 <= low <= values[str(number)]["share"] <= high <= 1
 
@@ -68,10 +68,6 @@ def test_the_known_members_say_what_is_near() -> None:
     assert [values["1"]["share"] for values in found["by_class"]] == [0.3, 0.1]
 
 
-def test_the_value_of_a_run_is_that_of_ten() -> None:
-    assert NUMBERS[0] == 10
-
-
 def test_classes_about_which_nothing_can_be_said() -> None:
     points = np.zeros((5, 2))
     some, none = members(points, np.ones(5)), members(points[:0])
@@ -79,4 +75,4 @@ def test_classes_about_which_nothing_can_be_said() -> None:
     assert found["by_class"][:3] == [None, None, None]
     assert found["by_class"][3]["10"]["share"] == found["mean"]["10"] == 1.0
     nothing = coverage([points[:0]], [some], [some])
-    assert nothing == {"mean": dict.fromkeys(map(str, NUMBERS)), "by_class": [None]}
+    assert nothing == {"mean": dict.fromkeys(map(str, TOP_NUMBERS)), "by_class": [None]}

@@ -11,18 +11,16 @@ import numpy as np
 import pytest
 import torch
 
-from dignn.errors import DignnError
-from dignn.gnn.adapter import Scores
-from dignn.metrics.faithfulness import (
-    class_faithfulness,
-    contrast,
-    ground_truth_faithfulness,
-    motif_statistics,
-    predictive_faithfulness,
-)
-from dignn.motifs.sets import MotifSets
-from dignn.plain import PlainGraph
+from dignn.core.errors import DignnError
+from dignn.graphs.plain_graph import PlainGraph
+from dignn.graphs.tasks.classification import classification
+from dignn.metrics.measures.contrast import contrast
+from dignn.metrics.measures.faithfulness import class_faithfulness, ground_truth_faithfulness, motif_statistics
+from dignn.metrics.measures.predictive import predictive_faithfulness
+from dignn.model.scores import Scores
+from dignn.selection.motifs.sets import MotifSets
 
+TASK = classification("node")
 PARITY = os.environ.get("DIGNN_PARITY")
 
 
@@ -40,9 +38,9 @@ A, B, AB, BC, CD = path(0, 0), path(1, 1), path(0, 1), path(1, 2), path(2, 3)
 def test_pf_is_the_mean_of_the_best_probabilities() -> None:
     logits = torch.log(torch.tensor([[0.7, 0.3], [0.2, 0.8], [0.6, 0.4]]))
     places = torch.arange(3)
-    assert predictive_faithfulness(Scores(places, places, logits, logits)) == pytest.approx((0.7 + 0.8) / 2)
+    assert predictive_faithfulness(Scores(places, places, logits, logits, TASK)) == pytest.approx((0.7 + 0.8) / 2)
     nothing = torch.zeros(0, 2)
-    assert predictive_faithfulness(Scores(places[:0], places[:0], nothing, nothing)) is None
+    assert predictive_faithfulness(Scores(places[:0], places[:0], nothing, nothing, TASK)) is None
 
 
 # -- GF -----------------------------------------------------------------------------------------------

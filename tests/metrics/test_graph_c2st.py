@@ -10,21 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dignn.batch import GraphBatch
-from dignn.data import load
+from dignn.core.seeds import Seed
+from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.plain_graph import PlainGraph, plain_graphs
+from dignn.graphs.schema import Schema
 from dignn.metrics.controls import random_trees
-from dignn.metrics.graph_c2st import COLUMNS, graph_c2st, graph_table
 from dignn.metrics.graph_statistics import statistics, typed_statistics
-from dignn.plain import PlainGraph, plain_graphs
-from dignn.runtime.seeds import Seed
-from dignn.sampling import Adjacency, forest_fire
-from dignn.schema import Schema
+from dignn.metrics.measures.graph_c2st import COLUMNS, graph_c2st, graph_table
+from dignn.sampling.forest_fire import forest_fire
+from dignn.zoo.datasets.registry import load
 from strategies import PROPERTY, random_batch, schemas
 
 
 def fires(seed: int) -> GraphBatch:
     dataset = load("planted")
-    return forest_fire(Adjacency.build(dataset.data, dataset.schema), (10, 12), 100, seed=Seed(seed))[0]
+    return forest_fire(Adjacency.build(dataset.data, dataset.schema), (10, 12), 100, seed=Seed(seed))
 
 
 @pytest.fixture(scope="module")

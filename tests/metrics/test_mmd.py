@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
-from dignn.errors import DignnError
-from dignn.metrics.mmd import (
-    METRICS,
+from dignn.core.errors import DignnError
+from dignn.graphs.plain_graph import PlainGraph
+from dignn.metrics.measures.mmd import (
+    KERNELS,
     clustering_histogram,
     degree_histogram,
     mmd,
@@ -24,7 +25,6 @@ from dignn.metrics.mmd import (
     spectral_histogram,
     type_histogram,
 )
-from dignn.plain import PlainGraph
 
 PARITY = os.environ.get("DIGNN_PARITY")
 needs_parity = pytest.mark.skipif(not PARITY, reason="needs the published graphs; set DIGNN_PARITY to their folder")
@@ -60,10 +60,10 @@ def test_absent_types_are_skipped_in_the_paper_layer_only() -> None:
     assert type_histogram(graph).tolist() == [1, 0, 2]
 
 
-@pytest.mark.parametrize("layer", METRICS)
-@pytest.mark.parametrize("name", METRICS["paper"])
+@pytest.mark.parametrize("layer", KERNELS)
+@pytest.mark.parametrize("name", KERNELS["paper"])
 def test_equal_sets_have_distance_zero_and_the_distance_is_symmetric(layer: str, name: str) -> None:
-    metric = METRICS[layer][name]
+    metric = KERNELS[layer][name]
     trees = [PlainGraph.from_edges(n, [(i, i + 1) for i in range(n - 1)], [i % 2 for i in range(n)]) for n in (4, 5, 6)]
     rings = [PlainGraph.from_edges(n, [(i, (i + 1) % n) for i in range(n)], [0] * n) for n in (3, 4)]
     assert mmd(trees, trees, metric) == pytest.approx(0, abs=1e-12)
@@ -76,12 +76,12 @@ def test_kernel_uses_the_earth_movers_distance() -> None:
     other = PlainGraph.from_edges(4, [(0, 1), (0, 2), (0, 3)])
     a, b = degree_histogram(one), degree_histogram(other)
     distance = wasserstein_distance(range(len(a)), range(len(b)), a, b)
-    assert mmd([one], [other], METRICS["paper"]["degree"]) == pytest.approx(2 - 2 * np.exp(-(distance**2) / 2))
+    assert mmd([one], [other], KERNELS["paper"]["degree"]) == pytest.approx(2 - 2 * np.exp(-(distance**2) / 2))
 
 
 def test_empty_graphs_are_dropped_and_an_empty_set_has_no_distance() -> None:
     graph, empty = PlainGraph.from_edges(2, [(0, 1)]), PlainGraph.from_edges(0, [])
-    metric = METRICS["paper"]["degree"]
+    metric = KERNELS["paper"]["degree"]
     assert mmd([graph, empty], [graph], metric) == pytest.approx(0, abs=1e-12)
     assert mmd([empty], [graph], metric) is None
 
@@ -116,7 +116,7 @@ def test_published_graphs_give_the_published_values() -> None:
             sets = [[plain(raw) for raw in several] for several in graphs["explanations"][dataset][explainer].values()]
             for name, value in metrics.items():
                 layer, key, tolerance = names.get(name, ("paper", name, 1e-6))
-                found = [mmd(several, real, METRICS[layer][key]) for several in sets]
+                found = [mmd(several, real, KERNELS[layer][key]) for several in sets]
                 assert np.mean(found) == pytest.approx(value["mean"], abs=tolerance), (dataset, explainer, name)
                 checked += 1
     assert checked >= 20

@@ -7,15 +7,16 @@ from dataclasses import replace
 import pytest
 import torch
 
-from dignn.batch import GraphBatch
-from dignn.data import load
-from dignn.data.base import GroundTruth, Motif
-from dignn.data.motifs import citation_triangle, coauthor_square, cycle, house
-from dignn.errors import DignnError
-from dignn.metrics.truth import NAMES, planted_truth
-from dignn.runtime.seeds import Seed
-from dignn.sampling import Adjacency, forest_fire
-from dignn.schema import FeatureKind, FeatureSpec, Relation
+from dignn.core.errors import DignnError
+from dignn.core.seeds import Seed
+from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.motif import GroundTruth, Motif
+from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation
+from dignn.metrics.measures.truth import NAMES, planted_truth
+from dignn.sampling.forest_fire import forest_fire
+from dignn.zoo.datasets.registry import load
+from dignn.zoo.datasets.shapes import citation_triangle, coauthor_square, cycle, house
 from strategies import batch_of, plain_schema
 
 WORDS = ("query", "index", "neural", "kernel", "survey")
@@ -200,7 +201,7 @@ def test_nothing_to_explain_and_too_few_classes() -> None:
 def test_real_members_show_what_was_planted() -> None:
     dataset = load("planted")
     assert dataset.truth is not None
-    graphs = forest_fire(Adjacency.build(dataset.data, dataset.schema), (15,), 60, seed=Seed(0))[0]
+    graphs = forest_fire(Adjacency.build(dataset.data, dataset.schema), (15,), 60, seed=Seed(0))
     starts = graphs.label[:, 0].tolist()  # a fire starts at node 0
     own = [[(graphs[i], 0) for i, label in enumerate(starts) if label == c] for c in range(4)]
     wrong = [*own[3:], *own[:3]]  # the class before: another motif

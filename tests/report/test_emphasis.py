@@ -6,16 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from dignn import Explanation, readable
-from dignn.evidence import Effect, Effects, Kind, Part
+from dignn.evidence.gathering import Evidence
+from dignn.evidence.removal import Effect, Effects
+from dignn.evidence.variants import Kind, Part
+from dignn.graphs import description as readable
 from dignn.report.emphasis import MUCH, emphasis
 from hand_made import explanation
 
 
-def with_effects(*effects: Effect) -> Explanation:
-    shown = explanation()
-    assert shown.evidence is not None
-    return replace(shown, evidence=replace(shown.evidence, effects=Effects(1, 2, 0.75, 1.1, effects)))
+def with_effects(*effects: Effect) -> Evidence:
+    known = explanation().evidence
+    assert known is not None
+    return replace(known, effects=Effects(1, 2, 0.75, 1.1, effects))
 
 
 def test_every_measured_edge_is_found_under_the_ends_that_drawings_use() -> None:
@@ -70,4 +72,4 @@ def test_parts_without_an_answer_have_no_probability() -> None:
 
 
 def test_without_evidence_there_is_no_emphasis() -> None:
-    assert not emphasis(replace(explanation(), evidence=None)).node
+    assert not emphasis(None).node

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from dignn.batch import GraphBatch
+from dignn.graphs.batch import GraphBatch
 from dignn.report.layout import _covered, _crossings, layout
 from strategies import batch_of, plain_schema
 

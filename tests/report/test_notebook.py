@@ -11,12 +11,15 @@ import pytest
 import torch
 
 import hand_made
-from dignn.evidence import ColumnEffect, Effect, Effects, Evidence, Kind, NearestExample, Part
-from dignn.explanation import Explanation, Explanations
+from dignn.evidence.gathering import Evidence
+from dignn.evidence.nearest_example import NearestExample
+from dignn.evidence.removal import ColumnEffect, Effect, Effects
+from dignn.evidence.variants import Kind, Part
+from dignn.explanations.explanation import Explanation, Explanations
+from dignn.graphs.schema import FeatureKind, FeatureSpec, Schema
 from dignn.report.emphasis import emphasis
-from dignn.report.graphview import graph_view
-from dignn.report.notebook import CLASSES, explanation_html, explanations_html
-from dignn.schema import FeatureKind, FeatureSpec, Schema
+from dignn.report.graph_panel import graph_view
+from dignn.report.notebook import CARD_CLASSES, explanation_html, explanations_html
 from strategies import batch_of
 
 # Tags without an end.
@@ -100,11 +103,11 @@ def test_a_card_per_class_and_how_to_get_the_others() -> None:
 def test_of_many_classes_the_first_are_shown() -> None:
     many = Explanations({f"class {k}": [hand_made.lone()] for k in range(60)})
     text = explanations_html(many)
-    assert text.count("<svg viewBox") == CLASSES == 24
+    assert text.count("<svg viewBox") == CARD_CLASSES == 24
     assert "and 36 more: explanations['class 24'] …" in "".join(Seen(text).words)
-    assert " more: " not in explanations_html(Explanations(dict(list(many.items())[:CLASSES])))
+    assert " more: " not in explanations_html(Explanations(dict(list(many.items())[:CARD_CLASSES])))
     figure = many.plot()
-    assert len(figure.axes) == CLASSES
+    assert len(figure.axes) == CARD_CLASSES
     assert figure.get_suptitle() == "24 of 60 classes"
     assert figure.get_figheight() * 110 < 65_535
 
@@ -119,19 +122,19 @@ def test_classes_that_lack_a_rank_do_not_hide_those_that_have_it() -> None:
 def test_columns_that_are_left_out_are_counted(width: int) -> None:
     shown = carrying(width)
     told = " ".join(Seen(explanation_html(shown)).words)
-    row = graph_view(shown.graph, "key", "name", 0, emphasis(shown)).nodes[0]
-    assert row.further == max(0, width - 12)
-    assert (f"and {row.further:,} more" in told) == (width > 12)
+    row = graph_view(shown.graph, "key", "name", 0, emphasis(shown.evidence))["nodes"][0]
+    assert row["further"] == max(0, width - 12)
+    assert (f"and {row['further']:,} more" in told) == (width > 12)
 
 
 def test_of_columns_with_one_name_only_the_one_that_is_missed_is_bold() -> None:
     shown = carrying(3)  # all are called the same, and the last is missed
     assert explanation_html(shown).count("<b>same</b>") == 1
-    row = graph_view(shown.graph, "key", "name", 0, emphasis(shown)).nodes[0]
-    assert row.features == [("same", " \u00d7 3", True), ("same", " \u00d7 3", False), ("same", " \u00d7 3", False)]
+    row = graph_view(shown.graph, "key", "name", 0, emphasis(shown.evidence))["nodes"][0]
+    assert row["features"] == [("same", " \u00d7 3", True), ("same", " \u00d7 3", False), ("same", " \u00d7 3", False)]
     other = replace(shown, graph=replace(shown.graph, tables={"node": torch.tensor([[9.0, 5.0, 7.0]])}))
-    row = graph_view(other.graph, "key", "name", 0, emphasis(other)).nodes[0]
-    assert [value for _, value, _ in row.features] == [" \u00d7 7", " \u00d7 9", " \u00d7 5"]
+    row = graph_view(other.graph, "key", "name", 0, emphasis(other.evidence))["nodes"][0]
+    assert [value for _, value, _ in row["features"]] == [" \u00d7 7", " \u00d7 9", " \u00d7 5"]
 
 
 def carrying(width: int) -> Explanation:
@@ -142,7 +145,7 @@ def carrying(width: int) -> Explanation:
     graph.row[0, 0] = 0
     effects = Effects(0, 0, 0.9, 2.2, (Effect(Part(Kind.COLUMN, (0,), (width - 1,)), 1.0, 0.5),))
     own = (ColumnEffect("node", width - 1, "same", 1.0, (0,), 0),)
-    evidence = Evidence(effects, own, (), NearestExample(0, 0, 0, 0, 0, 1.0, 0.5), "Text.")
+    evidence = Evidence("Text.", NearestExample(0, 0, 0, 0, 0, 1.0, 0.5), own, (), effects)
     return replace(hand_made.lone(), graph=graph, evidence=evidence)
 
 

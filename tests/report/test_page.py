@@ -12,14 +12,17 @@ import torch
 from markupsafe import escape
 
 from dignn import Explanation, Explanations
-from dignn.batch import GraphBatch
-from dignn.evidence import ColumnEffect, Effects, Evidence, NearestExample
-from dignn.explanation import Standing
+from dignn.evidence.gathering import Evidence
+from dignn.evidence.nearest_example import NearestExample
+from dignn.evidence.removal import ColumnEffect, Effects
+from dignn.explanations.explanation import Standing
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
 from dignn.report import page as report_page
 from dignn.report.classes import Detail, near_in_words, ordinal, same_in_words, standing_in_words
 from dignn.report.notebook import explanation_html
+from dignn.report.overview import sentences
 from dignn.report.page import MOST_BYTES, write_page
-from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
 from small_runs import HOSTILE, planted_run
 
 LONG = "x" * 200
@@ -211,7 +214,7 @@ def test_hundreds_of_classes_make_a_page_that_opens(
 
 def test_what_does_not_depend_on_the_detail_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    for name in ("trust", "making"):
+    for name in ("trust", "how_made"):
         whole = getattr(report_page, name).content
         monkeypatch.setattr(
             f"dignn.report.{name}.content", lambda item, name=name, whole=whole: asked.append(name) or whole(item)
@@ -220,7 +223,7 @@ def test_what_does_not_depend_on_the_detail_is_made_once(tmp_path: Path, monkeyp
     monkeypatch.setattr("dignn.report.page.MOST_BYTES", 1)
     monkeypatch.setattr("dignn.report.classes.Detail.expected_bytes", lambda *_: 0)  # so that every level is tried
     page(by_hand(), tmp_path)
-    assert asked == ["trust", "making"]
+    assert asked == ["trust", "how_made"]
 
 
 def told_of(explanations: Explanations, folder: Path, **config: object) -> str:
@@ -283,6 +286,30 @@ def test_agreement_is_told_of_those_for_whom_it_was_measured(tmp_path: Path) -> 
     assert "3 real things have this label." in text
 
 
+@pytest.mark.parametrize(("share", "doubted"), [(0.9, False), (0.5, False), (0.45, False), (0.02, True)])
+def test_agreement_below_guessing_is_spoken_of(share: float, doubted: bool) -> None:
+    told = " ".join(sentences(replace(by_hand(), about={"agreement": {"share": share, "count": 120}})))
+    assert f"of 120 things their label, as they stand in small real graphs{':' if doubted else '.'}" in told
+    assert ("less than guessing would (50 %)" in told) == doubted
+    assert ("the labels may be in another order than the model's columns" in told) == doubted
+
+
+@pytest.mark.parametrize(
+    ("dropped", "words"),
+    [
+        (None, None),
+        ({}, None),
+        ({"self-loops": 0, "parallel edges": "many"}, None),
+        ({"self-loops": 1}, "1 self-loop."),
+        ({"self-loops": 1200, "further relations": 1}, "1,200 self-loops and 1 further relation."),
+    ],
+)
+def test_dropped_edges_are_told_where_the_data_is(dropped: object, words: str | None) -> None:
+    told = " ".join(sentences(replace(by_hand(), about={"dropped": dropped})))
+    assert ("Left out of it" in told) == (words is not None)
+    assert words is None or f"because generated graphs cannot have such edges: {words}" in told
+
+
 def test_one_explanation_that_is_left_out_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dignn.report.page.LEVELS", (Detail(ranks=1),))
     several = {name: [item, replace(item, rank=1)] for name, (item,) in by_hand().items()}
@@ -297,7 +324,7 @@ def test_numbers_are_written_as_people_write_them_and_values_are_not_counted(tmp
     graph = replace(item.graph, schema=schema, tables={"thing": torch.tensor([[24_300.0, -41.5]] * 3)})
     around = ColumnEffect("thing", 0, "income", 1.0, (1, 2), 0)
     nearest = NearestExample(0, 0, 0, 0, 0, 1.0, None)
-    told = Evidence(Effects(0, 0, 0.9, 1.0, ()), (), (around,), nearest, "Some text.")
+    told = Evidence("Some text.", nearest, (), (around,), Effects(0, 0, 0.9, 1.0, ()))
     made = Explanations({"first": [replace(item, graph=graph, evidence=told)]})
     text = page(made, tmp_path)
     assert "income: 24,300" in re.sub(r"<[^>]*>", "", text)

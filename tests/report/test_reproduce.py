@@ -5,20 +5,30 @@ from __future__ import annotations
 import functools
 import inspect
 import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
-import tyro
+import torch
 
-from dignn import DiGNNExplainer
-from dignn.cli.explain import explain_with
-from dignn.cli.options import Own, preset_of
-from dignn.config import PRESETS, Config
+from dignn import DiGNNExplainer, Explainer, GraphBatch
+from dignn.cli import explain
+from dignn.cli.application import read
+from dignn.cli.options import Own
+from dignn.core.presets import from_preset
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
+from dignn.explainers.settings import RunSettings
+from dignn.graphs.tasks.classification import NodeClassification
 from dignn.report.reproduce import changes, command, python_call
+from dignn.zoo.datasets.registry import load
+from tiny_models import TinyHetero
 
 
-def as_json(config: Config) -> dict[str, Any]:
+def as_json(config: RunSettings) -> dict[str, Any]:
     import json
 
     found: dict[str, Any] = json.loads(json.dumps(asdict(config)))
@@ -27,7 +37,12 @@ def as_json(config: Config) -> dict[str, Any]:
 
 def about_dataset(config: Config, preset: str = "fast", **more: Any) -> dict[str, Any]:
     base = {"dataset": "dblp", "form": "strong", "explainer": "dignnexplainer", "seed": 3}
-    return {**base, "preset": preset, "config": as_json(config), **more}
+    return {**base, "preset": preset, **noted(config, preset=preset), **more}
+
+
+def noted(config: Any, presets: Any = PRESETS, preset: str | None = None) -> dict[str, Any]:
+    """What a run notes of its settings."""
+    return {"config": as_json(config), "from_preset": from_preset(as_json(config), presets, preset)}
 
 
 def read_back(line: str | None) -> dict[str, Any]:
@@ -35,15 +50,16 @@ def read_back(line: str | None) -> dict[str, Any]:
     assert line is not None
     words = shlex.split(line)
     assert words[:2] == ["dignn", "explain"]
-    preset = preset_of(words)
     kept: dict[str, Any] = {}
 
-    @functools.wraps(explain_with(preset))
-    def explain(*positional: Any, **named: Any) -> None:
+    @functools.wraps(explain.explain)
+    def keep(*positional: Any, **named: Any) -> None:
         kept.update(named, positional=positional)
 
-    tyro.cli(explain, args=words[2:])
-    return {"config": PRESETS[preset], "own": Own(), "seed": 0, **kept}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(explain, "explain", keep)
+        read(words[1:])()
+    return {"own": Own(), "seed": 0, **kept}
 
 
 FAST = PRESETS["fast"]
@@ -75,7 +91,7 @@ def test_the_command_gives_the_same_settings(config: Config) -> None:
 @pytest.mark.parametrize("config", CHANGED.values(), ids=CHANGED.keys())
 def test_the_call_gives_the_same_settings(config: Config) -> None:
     about = about_dataset(config)
-    del about["dataset"], about["form"], about["preset"]
+    del about["dataset"], about["form"]
     assert command(about) is None
     call = python_call(about, target="author")
     assert call is not None
@@ -89,6 +105,8 @@ def called_with(call: str) -> dict[str, Any]:
     given: dict[str, Any] = {}
 
     class Recorder:
+        presets = PRESETS
+
         def __init__(self, *positional: Any, **named: Any) -> None:
             inspect.signature(DiGNNExplainer).bind(*positional, **named)
             given.update(named, positional=positional)
@@ -124,7 +142,7 @@ def called_with(call: str) -> dict[str, Any]:
 def test_the_call_gives_what_the_run_was_called_with(
     call: dict[str, Any], given: dict[str, Any], explained: dict[str, Any]
 ) -> None:
-    about = {"explainer": "dignnexplainer", "config": as_json(FAST), "seed": 3, "call": call}
+    about = {"explainer": "dignnexplainer", **noted(FAST), "seed": 3, "call": call}
     code = python_call(about, target="of the schema")
     assert code is not None
     assert called_with(code) == {"positional": ("M", "D"), "seed": 3, **given, "explained": explained}
@@ -132,11 +150,45 @@ def test_the_call_gives_what_the_run_was_called_with(
         assert any(line.startswith("#") and name in line for line in code.splitlines()) == (name in given)
 
 
+def test_the_call_names_the_task() -> None:
+    task = {"name": "node classification", "target": "author"}
+    about = {"explainer": "dignnexplainer", **noted(FAST), "call": {"target": None, "task": task}}
+    code = python_call(about, target="of the schema")
+    assert code is not None
+    assert called_with(code)["task"] == NodeClassification("author")
+
+
+def test_a_run_tells_what_differs_where_nobody_knows_its_explainer(tmp_path: Path) -> None:
+    settings = RunSettings(sizes=(8,), subgraphs_per_size=10, candidates=24, top_k=1)
+    planted = load("planted")
+    about = {"dataset": "planted", "form": "strong", "preset": "smoke"}
+    made = Repeated(TinyHetero(planted.schema), planted.data, "author", config=settings, about=about, folder=tmp_path)
+    made.fit().explain(measure=False)
+    code = (
+        "import sys\nfrom dignn.explanations.explanation import Explanations\n"
+        f"Explanations.load({str(tmp_path)!r}).report({str(tmp_path / 'again.html')!r})\n"
+        "print([name for name in sys.modules if name.startswith('dignn.explainers')])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+    line = "dignn explain planted --explainer repeated --preset smoke --sizes 8 --subgraphs-per-size 10 --candidates 24"
+    assert f"{line} --top-k 1 --seed 0" in (tmp_path / "again.html").read_text()
+
+
+class Repeated(Explainer):
+    """Real graphs as they are."""
+
+    name = "repeated"
+
+    def candidates(self, sizes: Sequence[int]) -> GraphBatch:
+        return self.real.train[torch.arange(len(sizes)) % len(self.real.train)]
+
+
 def test_a_name_cannot_leave_the_call() -> None:
     hostile = "x'); import os\n#"
     about = {
         "explainer": "dignnexplainer",
-        "config": as_json(FAST),
+        **noted(FAST),
         "call": {"target": hostile, "return_type": hostile},
     }
     code = python_call(about)
@@ -159,7 +211,7 @@ def test_values_of_other_presets_return_to_the_default() -> None:
 
 def test_only_what_differs_is_written() -> None:
     assert command(about_dataset(FAST, seed=0)) == "dignn explain dblp --seed 0"
-    assert changes(about_dataset(replace(FAST, top_k=5))) == {("top_k",): 5}
+    assert changes(about_dataset(replace(FAST, top_k=5))) == {"top_k": 5}
 
 
 def test_form_and_columns() -> None:
@@ -176,7 +228,7 @@ def test_data_of_ones_own_with_names_that_a_shell_would_break() -> None:
     del about["form"]
     found = read_back(command(about))
     assert found["own"] == own
-    assert "my data.pt" in (found.get("name"), *found["positional"])
+    assert found["positional"] == ("my data.pt",)
 
 
 @pytest.mark.parametrize(
@@ -184,11 +236,12 @@ def test_data_of_ones_own_with_names_that_a_shell_would_break() -> None:
     [
         {},
         {"config": None},
-        {"preset": "none such"},
-        {"preset": ["fast"]},
-        {"config": {"top_k": 3}},
-        {"config": {**as_json(FAST), "unknown": 1}},
-        {"explainer": "another"},
+        {"from_preset": None},
+        {"from_preset": {"name": ["fast"], "changed": []}},
+        {"from_preset": {"name": "fast", "changed": ["unknown"]}},
+        {"from_preset": {"name": "fast", "changed": [["top_k"]]}},
+        {"from_preset": {"name": "fast", "changed": "top_k"}},
+        {"config": {**as_json(FAST), "x); import os #": 1}},
         {"dataset": 3},
     ],
 )
@@ -199,18 +252,18 @@ def test_what_is_not_known_gives_nothing(broken: dict[str, Any]) -> None:
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_run_that_names_no_preset_is_written_from_the_nearest(preset: str) -> None:
     config = replace(PRESETS[preset], candidates=97)
-    about = {"explainer": "dignnexplainer", "config": as_json(PRESETS[preset]), "seed": 1}
+    about = {"explainer": "dignnexplainer", **noted(PRESETS[preset]), "seed": 1}
     whole = python_call(about)
     assert whole is not None
     assert "replace" not in whole
-    code = python_call({**about, "config": as_json(config)})
+    code = python_call({**about, **noted(config)})
     assert code is not None
     assert "replace(preset, candidates=97)" in code
     assert called_with(code)["config"] == config
 
 
 def test_lines_of_the_call_are_short() -> None:
-    about = {"explainer": "dignnexplainer", "config": as_json(PRESETS["smoke"]), "preset": "paper", "seed": 1}
+    about = {"explainer": "dignnexplainer", **noted(PRESETS["smoke"], preset="paper"), "seed": 1}
     code = python_call({**about, "call": {"target": "customer " * 5, "return_type": "log_probs"}})
     assert code is not None
     assert max(map(len, code.splitlines())) <= 100
@@ -218,8 +271,26 @@ def test_lines_of_the_call_are_short() -> None:
 
 
 def test_a_run_from_python_with_a_preset() -> None:
-    about = {"explainer": "dignnexplainer", "preset": "smoke", "config": as_json(PRESETS["smoke"]), "seed": 1}
+    about = {"explainer": "dignnexplainer", **noted(PRESETS["smoke"]), "seed": 1}
     call = python_call(about)
     assert call is not None
     assert "config='smoke', seed=1" in call
     assert python_call({}) is None
+
+
+def test_that_differences_were_accepted_is_written_out() -> None:
+    about = {"explainer": "dignnexplainer", **noted(PRESETS["smoke"]), "seed": 1}
+    call = python_call({**about, "on_difference": "warn"})
+    assert call is not None
+    assert called_with(call)["on_difference"] == "warn"
+    assert "on_difference" not in str(python_call(about))
+
+
+def test_another_explainer_is_named() -> None:
+    about = {"explainer": "mine", "dataset": "planted", "form": "strong", "preset": "fast", "seed": 1}
+    about |= noted(RunSettings(top_k=2), {"fast": RunSettings()})
+    assert command(about) == "dignn explain planted --explainer mine --top-k 2 --seed 1"
+    call = python_call(about)
+    assert call is not None
+    assert "from dignn.explainers.registry import EXPLAINERS" in call
+    assert "explainer = EXPLAINERS['mine'](model, data, config=config, seed=1)" in call

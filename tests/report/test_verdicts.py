@@ -6,33 +6,34 @@ from itertools import product
 
 import pytest
 
-from dignn.report import verdicts
-from dignn.report.measures import FAITHFUL, FEATURES, STRUCTURE, TRUTH
-from dignn.report.summed import Path, summed_up
-from dignn.report.verdicts import Judge, Judged
+from dignn.metrics.judging import Judge
+from dignn.metrics.metric import all_metrics
+from dignn.report.trust_summary import FigurePath, Judged, summed_up
 
 # Judges by the path of their figure.
-JUDGES: dict[Path, Judge] = {
-    **{measure.path: measure.judge for measure in (*STRUCTURE, *FEATURES, *FAITHFUL, *TRUTH)},
-    ("sound", "contrast", "A"): verdicts.contrasted,
+JUDGES: dict[FigurePath, Judge] = {
+    ("sound", "contrast", "A") if figure.path == "*" else metric.figure_path(figure): figure.judge
+    for metric in all_metrics()
+    for figure in metric.figures
+    if figure.judge is not None
 }
 # Words that compare with real graphs, and the names of controls.
 REAL = ("real member", "real graph", "real ones are", "real rows are", "other real")
 CONTROLS = {"random_trees": "random trees", "column_noise": "noise"}
 
 
-def judged(path: Path, value: float, floor: float | None, controls: dict[str, float]) -> Judged:
+def judged(path: FigurePath, value: float, floor: float | None, controls: dict[str, float]) -> Judged:
     return Judged(value, floor, JUDGES[path](value, floor, controls))
 
 
-def summary(*items: tuple[Path, float, float | None]) -> str:
+def summary(*items: tuple[FigurePath, float, float | None]) -> str:
     found = summed_up({path: judged(path, value, floor, {}) for path, value, floor in items})
     return " ".join(f"{level}: {sentence}" for level, sentence in found)
 
 
 @pytest.mark.parametrize("path", JUDGES)
 @pytest.mark.parametrize("value", [0.0, 0.04, 0.3, 0.55, 0.65, 0.75, 0.8, 0.92, 0.97, 1.0])
-def test_without_a_floor_nothing_is_said_about_real_graphs(path: Path, value: float) -> None:
+def test_without_a_floor_nothing_is_said_about_real_graphs(path: FigurePath, value: float) -> None:
     item = judged(path, value, None, {})
     told = item.verdict.text.replace("like real members", "")
     said = " ".join(sentence for _, sentence in summed_up({path: item})).replace("like real members", "")
@@ -43,7 +44,7 @@ def test_without_a_floor_nothing_is_said_about_real_graphs(path: Path, value: fl
 
 @pytest.mark.parametrize("path", JUDGES)
 @pytest.mark.parametrize("known", [(), ("random_trees",), ("column_noise",)])
-def test_a_control_that_was_not_measured_is_not_spoken_of(path: Path, known: tuple[str, ...]) -> None:
+def test_a_control_that_was_not_measured_is_not_spoken_of(path: FigurePath, known: tuple[str, ...]) -> None:
     for value, floor, score in product((0.0, 0.1, 0.4, 0.9, 0.99), (0.0, 0.05, 0.5, 0.98, None), (0.02, 0.6, 0.99)):
         text = JUDGES[path](value, floor, dict.fromkeys(known, score)).text
         named = [name for name, words in CONTROLS.items() if words in text and "not known" not in text]
@@ -51,7 +52,7 @@ def test_a_control_that_was_not_measured_is_not_spoken_of(path: Path, known: tup
 
 
 @pytest.mark.parametrize("path", ["sound.mmd.degree", "sound.features.column_error"])
-def test_what_is_no_better_than_a_control_is_poor_unless_as_good_as_real(path: Path) -> None:
+def test_what_is_no_better_than_a_control_is_poor_unless_as_good_as_real(path: FigurePath) -> None:
     controls = {"random_trees": 0.15, "column_noise": 0.15}
     assert judged(path, 0.18, 0.1, controls).verdict.level == "poor"
     assert judged(path, 0.14, 0.1, controls).verdict.level != "poor"
@@ -79,8 +80,8 @@ def test_features_are_not_praised_where_noise_does_as_well(
     assert "cannot be judged" in said[0][1]
 
 
-@pytest.mark.parametrize("path", [measure.path for measure in FEATURES if "memorisation" not in measure.path])
-def test_no_figure_of_features_is_good_where_noise_scores_the_same(path: Path) -> None:
+@pytest.mark.parametrize("path", [path for path in JUDGES if ".features." in path and "memorisation" not in path])
+def test_no_figure_of_features_is_good_where_noise_scores_the_same(path: FigurePath) -> None:
     for value, floor in product((0.0, 0.1, 0.3, 0.45, 0.55, 0.62, 0.9), (0.0, 0.1, 0.4, 0.5, 0.62, 0.9, None)):
         assert judged(path, value, floor, {"column_noise": value}).verdict.level != "good"
         real = judged(path, value, floor, {"shuffled_rows": value})  # rows that are real: no sign of anything bad
@@ -88,7 +89,7 @@ def test_no_figure_of_features_is_good_where_noise_scores_the_same(path: Path) -
 
 
 @pytest.mark.parametrize("path", ["sound.graphs.c2st", "sound.features.c2st"])
-def test_a_classifier_that_goes_wrong_on_real_data_judges_nothing(path: Path) -> None:
+def test_a_classifier_that_goes_wrong_on_real_data_judges_nothing(path: FigurePath) -> None:
     for floor, value in product((0.1, 0.3, 0.7, 0.9), (0.4, 0.5, 0.6, 0.7)):
         item = judged(path, value, floor, {})
         assert item.verdict.text.startswith("cannot be judged here")
@@ -113,8 +114,8 @@ def test_distances_are_summed_up_where_the_classifier_judges_nothing() -> None:
 
 
 def test_all_typical_parts_are_good_whatever_real_graphs_contain() -> None:
-    assert verdicts.motifs(1.0, 0.97, {}).level == "good"
-    near = verdicts.motifs(0.99, 0.97, {})
+    assert JUDGES["sound.typed_gf"](1.0, 0.97, {}).level == "good"
+    near = JUDGES["sound.typed_gf"](0.99, 0.97, {})
     assert near.level == "fair"
     assert near.text.startswith("about as many as")
     assert "more of what is typical" in summary(("sound.typed_gf", 1.0, 0.97))
@@ -141,7 +142,7 @@ def test_a_weak_contrast_is_told_from_none() -> None:
 def test_a_model_that_is_not_sure_is_never_called_better_than_one_that_is() -> None:
     order = ["poor", "fair", "good"]
     for controls in ({}, {"random_trees": 0.5}, {"column_noise": 0.97}):
-        found = [order.index(verdicts.surest(value / 100, None, controls).level) for value in range(101)]
+        found = [order.index(JUDGES["paper.pf"](value / 100, None, controls).level) for value in range(101)]
         assert found == sorted(found)
 
 

@@ -6,11 +6,11 @@ import networkx as nx
 import pytest
 import torch
 
-from dignn.batch import GraphBatch
-from dignn.convert import from_networkx
-from dignn.gnn.adapter import Scores
-from dignn.schema import FeatureSpec, Relation, Schema
-from dignn.selection import Choice, select_highest
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import FeatureSpec, Relation, Schema
+from dignn.model.scores import Scores
+from dignn.selection.highest import Choice, select_highest
+from networkx_graphs import from_networkx
 
 SCHEMA = Schema(
     node_types=("a", "b"),
@@ -38,7 +38,7 @@ def scored(graphs: list[nx.Graph], logits: list[list[float]]) -> tuple[GraphBatc
     batch = from_networkx(graphs, SCHEMA)
     graph, node = batch.target_mask.nonzero(as_tuple=True)
     values = torch.tensor(logits)
-    return batch, Scores(graph, node, values, values)
+    return batch, Scores(graph, node, values, values, SCHEMA.task)
 
 
 def test_each_class_gets_its_highest_graph() -> None:

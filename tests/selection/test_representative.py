@@ -12,15 +12,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dignn.batch import GraphBatch
-from dignn.convert import from_networkx
-from dignn.gnn.adapter import Scores
-from dignn.isomorphism import isomorphic
-from dignn.members import Members
-from dignn.plain import PlainGraph, plain_graphs
-from dignn.schema import FeatureSpec, Relation, Schema
-from dignn.selection import Choice, Representative, select_highest, select_representative
-from dignn.selection.representative import _cover
+from dignn.core.seeds import Seed
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.isomorphism import isomorphic
+from dignn.graphs.plain_graph import PlainGraph, plain_graphs
+from dignn.graphs.schema import FeatureSpec, Relation, Schema
+from dignn.model.scores import Scores
+from dignn.selection.highest import Choice, select_highest
+from dignn.selection.members import Members
+from dignn.selection.representative import Representative, _cover, select_representative
+from networkx_graphs import from_networkx
 from strategies import PROPERTY, batch_of, plain_schema
 
 RELATIONS = (Relation("a", "to", "b", reverse="to"), Relation("b", "near", "b", reverse="near"))
@@ -54,8 +55,8 @@ def members_of(number: int, count: int = 60, seed: int = 0) -> Members:
     every = torch.arange(count)
     batch = GraphBatch.cat([nodes] * count)
     batch.row[:, 0] = every
-    scores = Scores(every, torch.zeros_like(every), logits, torch.from_numpy(embedding).float())
-    return Members.of(number, scores, batch)
+    scores = Scores(every, torch.zeros_like(every), logits, torch.from_numpy(embedding).float(), batch.schema.task)
+    return Members.of(number, scores, batch, Seed(0))
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ class Candidates:
         batch.label[batch.target_mask] = torch.tensor([self.labels[number] for number in order], dtype=torch.long)
         graph, node = batch.target_mask.nonzero(as_tuple=True)
         logits, points = (torch.tensor([values[n] for n in order]) for values in (self.logits, self.points))
-        return batch, Scores(graph, node, logits.reshape(-1, 2), points.reshape(-1, 2))
+        return batch, Scores(graph, node, logits.reshape(-1, 2), points.reshape(-1, 2), SCHEMA.task)
 
 
 def realistic(count: int = 40, seed: int = 0, *, of: int = 0) -> Candidates:
@@ -164,7 +165,7 @@ def test_a_graph_counts_with_its_best_target_node_inside_the_real_range(members:
     nx.set_edge_attributes(graph, 1, "relation")
     batch = from_networkx([graph], SCHEMA)
     logits = torch.tensor([[4.5, 0.0], [30.0, 0.0], [5.0, 0.0]])
-    scores = Scores(*batch.target_mask.nonzero(as_tuple=True), logits, torch.zeros(3, 2))
+    scores = Scores(*batch.target_mask.nonzero(as_tuple=True), logits, torch.zeros(3, 2), SCHEMA.task)
     known = Representative(members, None, 0.1)
     assert select_representative(batch, scores, known, 5)[0] == [Choice(graph=0, score=2)]
     assert select_highest(batch, scores, 5)[0] == [Choice(graph=0, score=1)]
@@ -379,7 +380,7 @@ def test_graph_classification() -> None:
     batch = from_networkx(mixed.graphs, schema)
     batch.graph_label[:] = torch.tensor([int(number in (3, 4)) for number in range(30)])
     every = torch.arange(30)
-    scores = Scores(every, torch.full((30,), -1), torch.tensor(mixed.logits), torch.tensor(mixed.points))
+    scores = Scores(every, torch.full((30,), -1), torch.tensor(mixed.logits), torch.tensor(mixed.points), schema.task)
     known = Representative([members_of(0), members_of(1)], None, 1.0)
     found = numbers(select_representative(batch, scores, known, 20)[0])
     assert set(found[:18]) == set(range(20)) - {3, 4}  # those were meant to be of the other class

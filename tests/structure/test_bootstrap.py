@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from dignn.batch import GraphBatch
-from dignn.errors import DignnError
-from dignn.runtime.seeds import Seed
-from dignn.schema import Relation
-from dignn.structure import STRUCTURE_GENERATORS, BootstrapStructure
+from dignn.core.errors import DignnError
+from dignn.core.seeds import Seed
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import Relation
+from dignn.structure.bootstrap import BootstrapStructure
+from dignn.structure.registry import STRUCTURE_GENERATORS
 from strategies import PROPERTY, batch_of, batches, plain_schema
 
 

@@ -11,13 +11,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from dignn.runtime.seeds import Seed
-from dignn.structure.encodings import (
-    components,
-    cycle_counts,
-    spectral_features,
-    symmetric_walk,
-)
+from dignn.core.seeds import Seed
+from dignn.structure.encodings import components, cycle_counts, spectral_features, symmetric_walk
 
 
 def random_graphs(count: int, size: int, density: float, seed: int = 0) -> Tensor:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 import torch
 
-from dignn.batch import GraphBatch
-from dignn.config import PRESETS
-from dignn.data import load
-from dignn.errors import DignnError
-from dignn.runtime.progress import silent
-from dignn.runtime.seeds import Seed
-from dignn.sampling import Adjacency, forest_fire
-from dignn.structure import STRUCTURE_GENERATORS
-from dignn.validity import check_validity
+from dignn.core.errors import DignnError
+from dignn.core.progress import silent
+from dignn.core.seeds import Seed
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS
+from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.validity import check_validity
+from dignn.sampling.forest_fire import forest_fire
+from dignn.structure.registry import STRUCTURE_GENERATORS
+from dignn.zoo.datasets.registry import load
 
 pytestmark = pytest.mark.parametrize("name", STRUCTURE_GENERATORS)
 SIZES = [9, 8, 8, 10, 9]
@@ -22,7 +23,7 @@ SIZES = [9, 8, 8, 10, 9]
 @pytest.fixture(scope="module")
 def graphs() -> GraphBatch:
     dataset = load("planted")
-    return forest_fire(Adjacency.build(dataset.data, dataset.schema), (8, 9, 10), 10, seed=Seed(0))[0]
+    return forest_fire(Adjacency.build(dataset.data, dataset.schema), (8, 9, 10), 10, seed=Seed(0))
 
 
 def sample(name: str, graphs: GraphBatch, seed: int = 0) -> GraphBatch:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dignn.cli.options import File, Flag, Function, Run
+from pathlib import Path
+
+from dignn.cli.console import say_json, say_path
+from dignn.cli.options import File, Flag, Function
 from dignn.cli.rebuild import noted, subject_of
-from dignn.cli.shown import load_torch, working
 from dignn.cli.summary import print_summary
-from dignn.console import say_json, say_path
+from dignn.cli.working import working
+from dignn.core.files import read_json
 
 
 def evaluate(
-    run: Run,
+    run: Path,
+    /,
+    *,
     data: File = None,
     model: Function = None,
     trust: Flag = False,
@@ -39,14 +44,12 @@ def evaluate(
         json: print metrics.json, one JSON object, and nothing else.
     """
     with working(quiet, json) as progress:
-        load_torch(progress)
-        found = noted(run)
-        subject = subject_of(found, progress, data=data, model=model, trust=trust, download=download)
-        explainer = subject.explainer(found.config, found.seed, run, found.preset, progress).fit()
-        explanations = explainer.explain(measure_again=True)
+        content, config = noted(run)
+        subject = subject_of(run, content, progress, data=data, model=model, trust=trust, download=download)
+        name, seed, preset = (content[key] for key in ("explainer", "seed", "preset"))
+        explainer = subject.explainer(name, config, seed, run, preset, progress)
+        explanations = explainer.fit().explain(measure_again=True)
     if json:
-        from dignn.runtime.files import read_json
-
         say_json(read_json(run / "metrics.json"))
         return
     print_summary(explanations)

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-import tyro
+from dignn.cli.console import say, say_json
+from dignn.cli.finished_run import damage_told, explanations_of
+from dignn.cli.options import Flag, Folder
+from dignn.cli.working import working
 
-from dignn.cli.finished import explanations_of
-from dignn.cli.options import Flag, Folder, Run
-from dignn.cli.shown import working
-from dignn.console import say, say_json
-from dignn.errors import DignnError, RunFolderError
-
-Format = Annotated[Literal["graphml", "gexf", "json", "png", "svg"], tyro.conf.arg(help_behavior_hint="")]
+Format = Literal["graphml", "gexf", "json", "png", "svg"]
 
 
 def export(
-    run: Run,
-    format: Format = "graphml",
-    out: Folder = None,
-    quiet: Flag = False,
-    json: Flag = False,
+    run: Path, /, *, format: Format = "graphml", out: Folder = None, quiet: Flag = False, json: Flag = False
 ) -> None:
     """Write every explanation of a run folder to a file of its own, for other programs.
 
@@ -33,14 +26,18 @@ def export(
     Args:
         run: run folder of `dignn explain`.
         format: graphml or gexf (the graph with named features, for Gephi, yEd or networkx), json (as in
-            explanations.json), png or svg (a drawing); by default graphml.
+            explanations.json), png or svg (a drawing).
         out: the folder to write to; by default exports in the run folder.
         quiet: show only how many files there are, and where.
         json: print one JSON object with the names "run", "folder" and "files", and nothing else.
     """
     with working(quiet, json):
         folder = run / "exports" if out is None else out
-        files = _write(run, folder, format)
+        explanations = explanations_of(run)
+        from dignn.report.export.formats import export_all
+
+        with damage_told(run, f"No {format} files"):
+            files = export_all(explanations, folder, format)
     if json:
         say_json({"run": str(run), "folder": str(folder), "files": [path.name for path in files]})
     elif files:
@@ -48,18 +45,3 @@ def export(
         say(f"{len(files)} {'file' if len(files) == 1 else 'files'} in {folder}{example}")
     else:
         say(f"{run} has no explanation, so there is nothing to write")
-
-
-def _write(run: Path, folder: Path, format: str) -> list[Path]:
-    from dignn.export import export_all
-
-    explanations = explanations_of(run)
-    try:
-        return export_all(explanations, folder, format)
-    except DignnError:
-        raise
-    except (TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
-        raise RunFolderError(
-            f"No {format} files can be made of {run} ({type(error).__name__}: {error}): a file in it is damaged, or "
-            f"dignn is mistaken; `dignn evaluate {run}` makes explanations anew"
-        ) from error

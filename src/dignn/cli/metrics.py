@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-import tyro
-
+from dignn.cli.console import say_json, table
 from dignn.cli.options import File, Flag
-from dignn.cli.shown import working
-from dignn.console import say_json, table
-from dignn.errors import DignnError
+from dignn.cli.working import working
+from dignn.core.errors import DignnError
 
-Kind = Literal["binary", "count", "categorical", "identity", "continuous"]
-Real = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="REAL", help_behavior_hint="")]
-Generated = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="GENERATED", help_behavior_hint="")]
+TableKind = Literal["binary", "count", "categorical", "identity", "continuous"]
 
 
 def metrics(
-    real: Real,
-    generated: Generated,
+    real: Path,
+    generated: Path,
+    /,
+    *,
     motifs: File = None,
     features: Flag = False,
-    kind: Annotated[Kind | None, tyro.conf.DisallowNone, tyro.conf.arg(help_behavior_hint="")] = None,
+    kind: TableKind | None = None,
     quiet: Flag = False,
     json: Flag = False,
 ) -> None:
@@ -56,23 +54,26 @@ def metrics(
 
 
 def _graphs(real: Path, generated: Path, motifs: Path | None) -> dict[str, Any]:
-    from dignn.metrics.files import read_graphs
-    from dignn.metrics.two_sets import compare_graphs
+    from dignn.metrics.graph_files import read_graphs
 
     one, other = read_graphs(real), read_graphs(generated)
     wanted = None if motifs is None else read_graphs(motifs)
     for path, graphs in ((real, one), (motifs, wanted)):
         if graphs is not None and not any(len(graph) for graph in graphs):
             raise DignnError(f"{path} holds no graph with nodes, so there is nothing to compare with; add some")
+    from dignn.metrics.two_sets import compare_graphs
+
     return compare_graphs(one, other, wanted)
 
 
-def _tables(real: Path, generated: Path, kind: Kind | None) -> dict[str, Any]:
-    from dignn.metrics.files import read_tables
+def _tables(real: Path, generated: Path, kind: TableKind | None) -> dict[str, Any]:
+    from dignn.metrics.graph_files import read_tables
+
+    tables = read_tables(real, generated)
     from dignn.metrics.two_sets import compare_tables
 
     try:
-        return compare_tables(*read_tables(real, generated), kind)
+        return compare_tables(*tables, kind)
     except DignnError as error:
         if kind is None:
             raise

@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options that several commands share, and the settings that options start from."""
 
 from __future__ import annotations
 
@@ -7,73 +7,73 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import tyro
+from cyclopts import Group, Parameter
 
-from dignn.errors import DignnError
+from dignn.core.errors import DignnError
+from dignn.core.presets import DEFAULT_PRESET, preset_named
+from dignn.core.registry import Registry
+from dignn.explainers.registry import EXPLAINERS, presets_of
+from dignn.features.registry import FEATURE_GENERATORS
+from dignn.structure.registry import STRUCTURE_GENERATORS
+from dignn.zoo.datasets.column_counts import By, parse_columns
+from dignn.zoo.models.settings import Form
 
 if TYPE_CHECKING:
-    from dignn.data import Dataset
+    from dignn.explainers.settings import RunSettings
+    from dignn.zoo.datasets.dataset import Dataset
 
-# Nothing is said about a default that is "none": what happens then is in the text of the option.
-_PLAIN: dict[str, Any] = {"help_behavior_hint": ""}
-Form = Literal["strong", "paper"]
-By = Literal["variance", "frequency"]
+# The one that commands take where nothing else is said.
+EXPLAINER = "dignnexplainer"
+# Settings that name something which can be registered.
+REGISTERED: dict[str, Registry[Any]] = {"structure": STRUCTURE_GENERATORS, "features": FEATURE_GENERATORS}
+
 # A switch is off unless it is given, so there is no second option that turns it off.
-Flag = Annotated[bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(**_PLAIN)]
-Name = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME", **_PLAIN)]
-Run = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN", **_PLAIN)]
-Folder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", **_PLAIN)]
-File = Annotated[Path | None, tyro.conf.arg(metavar="FILE", **_PLAIN)]
-Function = Annotated[str | None, tyro.conf.arg(metavar="FILE.py:FUNCTION", **_PLAIN)]
-Columns = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TYPE=NUMBER ...", **_PLAIN)]
-Preset = Annotated[str, tyro.conf.arg(metavar="{fast,paper,smoke}")]
-_Switch = Annotated[bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(prefix_name=False, **_PLAIN)]
-_Names = Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME ...", prefix_name=False, **_PLAIN)]
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
+Folder = Annotated[Path | None, Parameter(metavar="FOLDER")]
+File = Annotated[Path | None, Parameter(metavar="FILE")]
+Function = Annotated[str | None, Parameter(metavar="FILE.py:FUNCTION")]
+Method = Annotated[str, Parameter(metavar=f"{{{','.join(EXPLAINERS)}}}")]
+Preset = Annotated[str, Parameter(metavar=f"{{{','.join(presets_of(EXPLAINER))}}}")]
+_Names = Annotated[tuple[str, ...], Parameter(metavar="NAME ...", consume_multiple=1, show_default=False)]
+_Columns = Annotated[tuple[str, ...], Parameter(metavar="TYPE=NUMBER ...", consume_multiple=1, show_default=False)]
 
 
-@dataclass(frozen=True)
-class FewerColumns:
-    """The options that select feature columns; what is wrong without looking at data is refused at once."""
+def settings_of(explainer: str, preset: str) -> RunSettings:
+    """The settings that a preset of an explainer stands for.
 
-    columns: tuple[str, ...] = ()
-    by: By = "variance"
-    words_only: bool = False
-
-    def __post_init__(self) -> None:
-        if not self.columns and (self.words_only or self.by != "variance"):
-            raise DignnError(
-                "--columns-by and --words-only need columns to choose; add, for example, --columns author=50"
-            )
-        self.wanted()
-
-    def wanted(self) -> dict[str, int | str]:
-        if not self.columns:
-            return {}
-        from dignn.data import parse_columns
-
-        return parse_columns(self.columns)
-
-    def of(self, dataset: Dataset) -> Dataset:
-        if not self.columns:
-            return dataset
-        from dignn.data import select_columns
-
-        return select_columns(dataset, self.wanted(), by=self.by, words_only=self.words_only)
-
-    def about(self) -> dict[str, Any]:
-        """For a run folder's ``config.json``, whose data set has all columns unless it says otherwise."""
-        if not self.columns:
-            return {}
-        return {"columns": {"chosen": self.wanted(), "by": self.by, "words_only": self.words_only}}
+    Raises:
+        DignnError: there is no such explainer, or it has no such preset.
+    """
+    return preset_named(preset, presets_of(explainer))
 
 
-# Options of the two groups below have no prefix, and yet each is a group of its own in --help.
+def settings_among(given: Sequence[str]) -> RunSettings:
+    """Those that the words of a command start from, which decide what options there are, and their defaults."""
+    return settings_of(_value("--explainer", given) or EXPLAINER, _value("--preset", given) or DEFAULT_PRESET)
+
+
+def _value(option: str, given: Sequence[str]) -> str | None:
+    for word, after in zip(given, [*given[1:], ""], strict=False):
+        name, equals, value = word.partition("=")
+        if name == option:
+            return value if equals else after
+    return None
+
+
+def check_names(settings: RunSettings) -> None:
+    """Raises for a generator that does not exist."""
+    for name, known in REGISTERED.items():
+        if hasattr(settings, name):
+            known.check(getattr(settings, name))
+
+
+@Parameter(name="*", group=Group("Options of data sets that dignn knows", sort_key=3))
 @dataclass(frozen=True)
 class Known:
-    """Of a data set that dignn knows.
+    """Of a data set that dignn knows; what is wrong without looking at data is refused at once.
 
     Args:
-        form: which of the two models of the data set is explained.
+        form: which of the two models of the data set: a strong one, or the paper's.
         columns: feature columns to keep, by node type, for the model and the generators alike. A type instead of a
             number, as in director=movie, keeps the very columns that are kept of that type.
         columns_by: keep those that vary most, or those that are not 0 most often.
@@ -81,16 +81,36 @@ class Known:
         download: fetch the data set if it is not on this machine.
     """
 
-    form: Annotated[Form, tyro.conf.arg(prefix_name=False)] = "strong"
-    columns: Annotated[tuple[str, ...], tyro.conf.arg(metavar="TYPE=NUMBER ...", prefix_name=False, **_PLAIN)] = ()
-    columns_by: Annotated[By, tyro.conf.arg(prefix_name=False)] = "variance"
-    words_only: _Switch = False
-    download: _Switch = False
+    form: Form = "strong"
+    columns: _Columns = ()
+    columns_by: By = "variance"
+    words_only: Flag = False
+    download: Flag = False
 
-    def fewer(self) -> FewerColumns:
-        return FewerColumns(self.columns, self.columns_by, self.words_only)
+    def __post_init__(self) -> None:
+        if not self.columns and (self.words_only or self.columns_by != "variance"):
+            raise DignnError(
+                "--columns-by and --words-only need columns to choose; add, for example, --columns author=50"
+            )
+        parse_columns(self.columns)
+
+    def selected(self, dataset: Dataset) -> Dataset:
+        """The data set with those columns."""
+        if not self.columns:
+            return dataset
+        from dignn.zoo.datasets.column_selection import select_columns
+
+        return select_columns(dataset, parse_columns(self.columns), by=self.columns_by, words_only=self.words_only)
+
+    def about(self) -> dict[str, Any]:
+        """For a run folder's ``config.json``, whose data set has all columns unless it says otherwise."""
+        if not self.columns:
+            return {"form": self.form}
+        chosen = {"chosen": parse_columns(self.columns), "by": self.columns_by, "words_only": self.words_only}
+        return {"form": self.form, "columns": chosen}
 
 
+@Parameter(name="*", group=Group("Options of a data file of your own", sort_key=4))
 @dataclass(frozen=True)
 class Own:
     """Of a data file of your own.
@@ -101,22 +121,30 @@ class Own:
             model, or the pair (model, forward) where forward(model, data) calls it.
         target: the classified node type (needed for a HeteroData).
         classes: names of the classes, in the order of their numbers.
-        return_type: what the model returns: raw scores, probabilities, or their logarithms.
+        return_type: what the model returns: raw scores, probabilities, or their logarithms; found out where it is not
+            said.
+        on_difference: where the model goes by something that generated graphs do not have (weights of edges, say):
+            refuse it, or warn and explain it without.
         names: JSON file with the names of feature columns by node type, for example {"author": ["mining", "query"]}.
+        kinds: what feature columns hold, by node type, where the guess is wrong or must be said, for example
+            user=categorical; one of binary, count, categorical, identity, continuous, none.
         type_names: where the columns of a Data's x are a one-hot node type: the names of the types.
-        edge_names: where the columns of a Data's edge_attr are a one-hot relation: the names of the relations.
+        edge_names: where the columns of a Data's edge_attr are a one-hot relation, or its edge_type the number of one:
+            the names of the relations.
         trust: read the data file even if it holds more than graphs. READING IT CAN THEN RUN ANY CODE of whoever wrote
             it.
     """
 
-    model: Annotated[str | None, tyro.conf.arg(metavar="FILE.py:FUNCTION", prefix_name=False, **_PLAIN)] = None
-    target: Annotated[str | None, tyro.conf.arg(metavar="TYPE", prefix_name=False, **_PLAIN)] = None
+    model: Function = None
+    target: Annotated[str | None, Parameter(metavar="TYPE")] = None
     classes: _Names = ()
-    return_type: Annotated[Literal["raw", "probs", "log_probs"], tyro.conf.arg(prefix_name=False)] = "raw"
-    names: Annotated[Path | None, tyro.conf.arg(metavar="FILE", prefix_name=False, **_PLAIN)] = None
+    return_type: Literal["raw", "probs", "log_probs"] | None = None
+    on_difference: Literal["refuse", "warn"] = "refuse"
+    names: File = None
+    kinds: Annotated[tuple[str, ...], Parameter(metavar="TYPE=KIND ...", consume_multiple=1, show_default=False)] = ()
     type_names: _Names = ()
     edge_names: _Names = ()
-    trust: _Switch = False
+    trust: Flag = False
 
     def given(self) -> list[str]:
         """The options that were used, as on the command line."""
@@ -124,15 +152,10 @@ class Own:
 
     def about(self) -> dict[str, Any]:
         """What rebuilds the model and the schema, for a run folder's ``config.json``. Trust is asked for each time."""
-        found = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "trust"}
-        return {name: list(value) if isinstance(value, tuple) else str(value) for name, value in found.items() if value}
-
-
-def preset_of(arguments: Sequence[str]) -> str:
-    """The value of --preset, which decides the defaults of all other settings."""
-    for position, word in enumerate(arguments):
-        if word == "--preset" and position + 1 < len(arguments):
-            return arguments[position + 1]
-        if word.startswith("--preset="):
-            return word.removeprefix("--preset=")
-    return "fast"
+        given = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "trust"}
+        usual = {item.name: item.default for item in fields(self)}
+        return {
+            name: list(value) if isinstance(value, tuple) else str(value)
+            for name, value in given.items()
+            if value != usual[name]
+        }

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from dignn.cli.finished import explanations_of
-from dignn.cli.options import File, Flag, Run
-from dignn.cli.shown import working
-from dignn.console import err, say_json, say_path
-from dignn.errors import DignnError, RunFolderError
-
-if TYPE_CHECKING:
-    from dignn.explanation import Explanations
+from dignn.cli.console import err, say_json, say_path
+from dignn.cli.finished_run import damage_told, explanations_of
+from dignn.cli.options import File, Flag
+from dignn.cli.working import working
+from dignn.core.errors import DignnError
 
 # What a page can do without, in words: folders of earlier versions and explanations saved from Python lack some.
 OPTIONAL = {
@@ -26,13 +23,7 @@ OPTIONAL = {
 PAGES = (".html", ".htm")
 
 
-def report(
-    run: Run,
-    out: File = None,
-    open: Flag = False,
-    quiet: Flag = False,
-    json: Flag = False,
-) -> None:
+def report(run: Path, /, *, out: File = None, open: Flag = False, quiet: Flag = False, json: Flag = False) -> None:
     """Write the page of a run folder anew, from what is in the folder: no data, no model.
 
     `dignn explain` writes it by itself. Use this after an update of dignn, or for a copy somewhere else.
@@ -49,13 +40,14 @@ def report(
     with working(quiet, json):
         path = _page(run, out)
         explanations = explanations_of(run)
-        _write(explanations, run, path)
+        with damage_told(run, "No page"):
+            explanations.report(path)
         missing = [name for name in OPTIONAL if not (run / name).exists()]
         if missing and not quiet and not json:
             parts = ", ".join(f"{OPTIONAL[name]} ({name})" for name in missing)
             err.print(f"The folder lacks {parts}, and the page shows what is there", soft_wrap=True, markup=False)
-        if open:
-            _open(path)
+        if open and not webbrowser.open(path.resolve().as_uri()):
+            err.print("There is no browser to open the page with; open the file yourself", soft_wrap=True)
     if json:
         say_json({"run": str(run), "report": str(path), "missing": missing})
     else:
@@ -71,24 +63,3 @@ def _page(run: Path, out: Path | None) -> Path:
     if out.suffix.lower() not in PAGES:
         raise DignnError(f"--out {out} is no name of a page; give one that ends with .html")
     return out
-
-
-def _write(explanations: Explanations, run: Path, path: Path) -> None:
-    from jinja2 import TemplateRuntimeError
-
-    try:
-        explanations.report(path)
-    except DignnError:
-        raise
-    except (TypeError, ValueError, KeyError, AttributeError, IndexError, TemplateRuntimeError) as error:
-        raise RunFolderError(
-            f"No page can be made of {run} ({type(error).__name__}: {error}): a file in it is damaged, or dignn is "
-            f"mistaken; `dignn evaluate {run}` makes metrics and explanations anew"
-        ) from error
-
-
-def _open(path: Path) -> None:
-    import webbrowser
-
-    if not webbrowser.open(path.resolve().as_uri()):
-        err.print("There is no browser to open the page with; open the file yourself", soft_wrap=True)

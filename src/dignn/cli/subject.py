@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dignn.cli.options import FewerColumns, Form, Own
-from dignn.errors import DignnError
-from dignn.suggestions import did_you_mean
+from dignn.cli.column_names import load_names
+from dignn.cli.feature_kinds import parse_kinds
+from dignn.cli.options import Known, Own
+from dignn.cli.user_model import OwnModel, check_place, load_model
+from dignn.cli.working import load_torch
+from dignn.core.errors import DignnError
+from dignn.core.suggestions import did_you_mean
+from dignn.explainers.registry import EXPLAINERS
+from dignn.zoo.datasets.registry import DATASETS, fresh_world, load
 
 if TYPE_CHECKING:
-    from dignn.config import Config
-    from dignn.data.base import GroundTruth
-    from dignn.dignnexplainer import DiGNNExplainer
-    from dignn.own import OwnModel
-    from dignn.runtime.progress import Progress
-    from dignn.schema import Schema
+    from dignn.core.progress import Progress
+    from dignn.explainers.base import Explainer
+    from dignn.explainers.settings import RunSettings
+    from dignn.graphs.motif import GroundTruth
+    from dignn.graphs.schema import Schema
+    from dignn.zoo.datasets.dataset import Dataset
+    from dignn.zoo.models.checkpoint import TrainedModel
 
 
 @dataclass(frozen=True)
@@ -29,9 +37,11 @@ class Subject:
         data: the graphs.
         schema: of the graphs.
         about: for ``config.json``: what rebuilds this.
-        return_type: of the model.
+        return_type: of the model; None to find out.
+        on_difference: what happens where the model goes by what generated graphs lack.
         sizes: of graphs, where the data set has its own.
         truth: what makes a member of each class, where that is known.
+        fresh: makes other data of the same kind from a seed, or None where nobody can.
         card: of a model that dignn trained; None for a user's.
     """
 
@@ -39,23 +49,28 @@ class Subject:
     data: Any
     schema: Schema
     about: dict[str, Any]
-    return_type: Any = "raw"
+    return_type: Any = None
+    on_difference: Any = "refuse"
     sizes: tuple[int, ...] | None = None
     truth: GroundTruth | None = None
+    fresh: Callable[[int], Any] | None = None
     card: Mapping[str, Any] | None = field(default=None, repr=False)
 
-    def explainer(self, config: Config, seed: int, folder: Path, preset: str, progress: Progress) -> DiGNNExplainer:
-        from dignn.dignnexplainer import DiGNNExplainer
-
-        return DiGNNExplainer(
+    def explainer(
+        self, name: str, config: RunSettings, seed: int, folder: Path, preset: str, progress: Progress
+    ) -> Explainer:
+        """The explainer of this name, ready to be fitted."""
+        return EXPLAINERS[name](
             self.model.model,
             self.data,
             schema=self.schema,
             truth=self.truth,
+            fresh=None if self.fresh is None else partial(self.fresh, seed),
             config=config if config.sizes is not None else replace(config, sizes=self.sizes),
             seed=seed,
             forward=self.model.forward,
             return_type=self.return_type,
+            on_difference=self.on_difference,
             folder=folder,
             about={**self.about, "preset": preset},
             progress=progress,
@@ -68,8 +83,6 @@ def is_file(name: str) -> bool:
     Raises:
         DignnError: it is neither; the nearest name is in the message.
     """
-    from dignn.data import DATASETS
-
     if name in DATASETS:
         return False
     path = Path(name)
@@ -85,37 +98,50 @@ def is_file(name: str) -> bool:
     )
 
 
-def of_dataset(name: str, seed: int, form: Form, fewer: FewerColumns, progress: Progress, *, download: bool) -> Subject:
-    """A data set, and dignn's own model of it, trained first where that has not been done yet."""
-    from dignn.data import load
-    from dignn.gnn.checkpoint import trained_model
-    from dignn.own import OwnModel
+def trained_on(name: str, seed: int, known: Known, progress: Progress) -> tuple[Dataset, TrainedModel]:
+    """A data set, and dignn's own model of it, trained first where that has not been done yet.
 
-    dataset = fewer.of(load(name, seed=seed, download=download))
+    Raises:
+        DignnError: there is no such data set, it is not here, or it has no such columns.
+    """
+    DATASETS.check(name)
+    load_torch(progress)
+    from dignn.zoo.models.checkpoint import trained_model
+
+    dataset = known.selected(load(name, seed=seed, download=known.download))
     with progress.stage("Training the model") as tick:
-        trained = trained_model(dataset, form, seed, progress=tick)
+        return dataset, trained_model(dataset, known.form, seed, progress=tick)
+
+
+def of_dataset(name: str, seed: int, known: Known, progress: Progress) -> Subject:
+    """A data set and dignn's own model of it."""
+    dataset, trained = trained_on(name, seed, known, progress)
     return Subject(
         OwnModel(trained.model),
         dataset.data,
         dataset.schema,
-        {"dataset": name, "form": form, **fewer.about()},
+        {"dataset": name, **known.about()},
         sizes=dataset.sizes,
         truth=dataset.truth,
+        fresh=None if DATASETS[name].fresh is None else partial(fresh_world, dataset),
         card=trained.card,
     )
 
 
-def of_file(path: Path, own: Own) -> Subject:
+def of_file(path: Path, own: Own, progress: Progress) -> Subject:
     """A user's data file and model."""
-    from torch_geometric.data import HeteroData
-
-    from dignn.inference import infer_schema
-    from dignn.own import load_data, load_model, load_names
-
     if own.model is None:
         raise DignnError(
             f"{path} needs a model; add --model FILE.py:FUNCTION, a function that returns your trained model"
         )
+    check_place(own.model)
+    names, kinds = None if own.names is None else load_names(own.names), parse_kinds(own.kinds)
+    load_torch(progress)
+    from torch_geometric.data import HeteroData
+
+    from dignn.cli.user_data import load_data
+    from dignn.graphs.inference import infer_schema
+
     data = load_data(path, trust=own.trust)
     choices = data.node_types if isinstance(data, HeteroData) else own.type_names
     if choices and own.target is None and not isinstance(data, list):
@@ -123,7 +149,8 @@ def of_file(path: Path, own: Own) -> Subject:
     schema = infer_schema(
         data,
         own.target,
-        names=None if own.names is None else load_names(own.names),
+        names=names,
+        kinds=kinds,
         classes=own.classes or None,
         type_names=own.type_names or None,
         edge_names=own.edge_names or None,
@@ -134,4 +161,5 @@ def of_file(path: Path, own: Own) -> Subject:
         schema,
         {"dataset": path.name, "own": {"data": str(path), **own.about()}},
         return_type=own.return_type,
+        on_difference=own.on_difference,
     )

@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dignn.console import accuracies, say, table
-from dignn.report.characters import shortened
-from dignn.report.lookup import number_at
+from dignn.cli.console import say, table
+from dignn.report.lookup import entry, number_at
+from dignn.report.safe_text import shortened
 
 if TYPE_CHECKING:
-    from dignn.explanation import Explanation, Explanations
+    from dignn.explanations.explanation import Explanation, Explanations
 
 # Words of a class that a row shows, and characters of them all; characters of a name in a row.
-WORDS, WIDEST, LONGEST = 6, 60, 30
-ABSENT = "-"
-# No value of metrics.json but a ratio of some.
-MMD_RATIO = "mmd ratio"
-# Main figures: a title, and where the value is in each layer of metrics.json.
-FIGURES = {
-    "PF": "paper.pf",
-    "PF inside real range": "sound.pf_in_distribution",
-    "GF": "paper.gf",
-    "GF with types": "sound.typed_gf",
-    "coverage of 10": "sound.coverage",
-    "valid graphs": "sound.yield",
-    "MMD / floor": MMD_RATIO,
-    "C2ST of features": "sound.features.c2st",
-    "C2ST of graphs": "sound.graphs.c2st",
-}
-# Controls, in words short enough for a terminal.
-CONTROLS = {
-    "real_subgraphs": "real, best",
-    "random_trees": "trees",
-    "column_noise": "noise",
-    "shuffled_rows": "shuffled",
-}
+ROW_WORDS, ROW_LETTERS, NAME_LETTERS = 6, 60, 30
+NO_VALUE = "-"
 # A floor below this is chance, and nothing is divided by it.
 LEAST_FLOOR = 1e-6
 
@@ -44,9 +23,14 @@ LEAST_FLOOR = 1e-6
 def print_accuracy(card: Mapping[str, Any]) -> None:
     """The accuracies on a model's card."""
     fewer = "".join(f", {len(chosen)} columns of {name}" for name, chosen in card.get("columns", {}).items())
+    rows = [
+        (graphs.replace("_", " "), part.replace("_", " "), "not measured" if value is None else f"{value:.3f}")
+        for graphs, parts in card["accuracy"].items()
+        for part, value in parts.items()
+    ]
     table(
         ("graphs", "part", "accuracy"),
-        accuracies(card["accuracy"]),
+        rows,
         title=f"{card['architecture']} on {card['dataset']}, {card['form']} form, seed {card['seed']}{fewer}",
     )
 
@@ -57,6 +41,9 @@ def print_summary(explanations: Explanations) -> None:
     for name, several in explanations.items():
         if several and several[0].evidence is not None:
             say(f"{name}: {several[0].evidence.text}")
+    difference = _difference(explanations)
+    if difference is not None:
+        say(f"Warning: {difference}")
     _print_figures(explanations.about.get("metrics") or {}, explanations.about.get("timings") or {})
 
 
@@ -64,12 +51,10 @@ def summary(explanations: Explanations, folder: Path) -> dict[str, Any]:
     """The same for programs, as JSON takes it."""
     metrics, timings = explanations.about.get("metrics") or {}, explanations.about.get("timings") or {}
     floor = metrics.get("floor") or {}
+    columns = {"value": metrics, "candidates": metrics.get("candidates"), "floor": floor}
     figures = {
-        path.removeprefix("paper.").removeprefix("sound.").replace(" ", "_"): {
-            "value": figure(metrics, floor, path),
-            "floor": figure(floor, floor, path),
-        }
-        for path in FIGURES.values()
+        _key(paths): {name: figure(column, floor, paths) for name, column in columns.items()}
+        for paths in _main_figures().values()
     }
     return {
         "run": str(folder),
@@ -77,37 +62,59 @@ def summary(explanations: Explanations, folder: Path) -> dict[str, Any]:
         "seconds": timings.get("WALL"),
         "classes": {name: _told(several[0]) if several else None for name, several in explanations.items()},
         "figures": {name: found for name, found in figures.items() if found["value"] is not None},
+        "difference": _difference(explanations),
     }
 
 
+def _difference(explanations: Explanations) -> str | None:
+    """How the model answers otherwise on the user's own graphs, where that was accepted."""
+    return entry(explanations.about, str, "difference")
+
+
 def _told(best: Explanation) -> dict[str, Any]:
-    names = best.graph.schema.node_types
-    codes = best.graph.node_type[0].tolist()
+    from dignn.graphs.description import counts
+
     return {
         "probability": best.score,
         "text": None if best.evidence is None else best.evidence.text,
         "inside": None if best.standing is None else best.standing.inside,
-        "nodes": {name: codes.count(code) for code, name in enumerate(names) if code in codes},
+        "nodes": counts(best.graph),
     }
 
 
-def figure(layer: Mapping[str, Any], floor: Mapping[str, Any], path: str) -> float | None:
-    """One of :data:`FIGURES` of a layer."""
-    return mmd_ratio(layer, floor) if path == MMD_RATIO else number_at(layer, path)
+def _main_figures() -> dict[str, list[str]]:
+    """By title, where the values are in each column of metrics.json; several for one that sums them up."""
+    from dignn.metrics.metric import all_metrics
+
+    found: dict[str, list[str]] = {}
+    for metric in all_metrics():
+        for shown in metric.figures:
+            if shown.terminal is not None:
+                found.setdefault(shown.terminal, []).append(metric.figure_path(shown))
+    return found
 
 
-def mmd_ratio(metrics: Mapping[str, Any], floor: Mapping[str, Any]) -> float | None:
-    """The mean over the sound layer's metrics of value / floor, of those whose floor is not 0."""
-    names = ("node_type", "degree", "clustering", "spectral")
-    pairs = [(number_at(metrics, f"sound.mmd.{name}"), number_at(floor, f"sound.mmd.{name}")) for name in names]
+def _key(paths: Sequence[str]) -> str:
+    """The name for programs: ``features.c2st``, ``mmd_ratio``."""
+    _, _, name = paths[0].partition(".")
+    return name if len(paths) == 1 else f"{name.rpartition('.')[0]}_ratio"
+
+
+def figure(column: Any, floor: Any, paths: Sequence[str]) -> float | None:
+    """A value of a column, or the mean of value / floor over several values, of those whose floor is not 0."""
+    values = [number_at(column, path) for path in paths]
+    if len(values) == 1:
+        return values[0]
+    pairs = zip(values, (number_at(floor, path) for path in paths), strict=True)
     ratios = [one / other for one, other in pairs if one is not None and other is not None and other > LEAST_FLOOR]
     return sum(ratios) / len(ratios) if ratios else None
 
 
 def _print_classes(explanations: Explanations) -> None:
-    rows = []
-    for name, several in explanations.items():
-        rows.append(_row(several[0]) if several else (shortened(name, LONGEST), "no candidate", "", "", ""))
+    rows = [
+        _row(several[0]) if several else (shortened(name, NAME_LETTERS), "no candidate", "", "", "")
+        for name, several in explanations.items()
+    ]
     known = any(several and several[0].evidence is not None for several in explanations.values())
     features = "features the model would miss most" if known else "largest features"
     columns = ("class", "probability", "in distribution", "nodes", features)
@@ -120,13 +127,13 @@ def _print_classes(explanations: Explanations) -> None:
 
 
 def _row(best: Explanation) -> tuple[str, ...]:
-    from dignn.report.words import made_of
+    from dignn.report.graph_words import made_of
 
     return (
-        shortened(best.class_name, LONGEST),
+        shortened(best.class_name, NAME_LETTERS),
         f"{best.score:.4f}",
         "" if best.standing is None else "yes" if best.standing.inside else "no",
-        ", ".join(shortened(part, LONGEST) for part in made_of(best.graph).split(", ")),
+        ", ".join(shortened(part, NAME_LETTERS) for part in made_of(best.graph).split(", ")),
         _line(_words(best)),
     )
 
@@ -134,8 +141,8 @@ def _row(best: Explanation) -> tuple[str, ...]:
 def _line(words: list[str]) -> str:
     """As many of the words as leave a row low, but one of them at least."""
     line = ""
-    for word in (shortened(word, LONGEST) for word in words):
-        if line and len(line) + len(word) > WIDEST:
+    for word in (shortened(word, NAME_LETTERS) for word in words):
+        if line and len(line) + len(word) > ROW_LETTERS:
             break
         line = f"{line}, {word}" if line else word
     return line
@@ -146,21 +153,29 @@ def _words(best: Explanation) -> list[str]:
     if best.node is None:
         return []
     if best.evidence is not None:
-        return [column.name for column in best.evidence.own_columns[:WORDS] if column.drop > 0]
-    return [column for column, _ in best.top_features(best.node, WORDS)]
+        return [column.name for column in best.evidence.own_columns[:ROW_WORDS] if column.drop > 0]
+    return [column for column, _ in best.top_features(best.node, ROW_WORDS)]
 
 
 def _print_figures(metrics: Mapping[str, Any], timings: Mapping[str, float]) -> None:
+    from dignn.metrics.controls import CONTROLS
+
     floor = metrics.get("floor") or {}
-    layers = {"ours": metrics, "real": floor}
-    for name, layer in (metrics.get("control") or {}).items():
-        layers[CONTROLS.get(name, name)] = layer
+    refined = {"refined": metrics["candidates"]} if metrics.get("candidates") else {}
+    columns = {"ours": metrics, **refined, "real": floor}
+    for name, column in (metrics.get("control") or {}).items():
+        columns[CONTROLS[name].short if name in CONTROLS else name] = column
     rows = []
-    for title, path in FIGURES.items():
-        found = [figure(layer, floor, path) for layer in layers.values()]
+    for title, paths in _main_figures().items():
+        found = [figure(column, floor, paths) for column in columns.values()]
         if found[0] is not None:
-            rows.append([title, *(ABSENT if number is None else f"{number:.3f}" for number in found)])
+            rows.append([title, *(NO_VALUE if number is None else f"{number:.3f}" for number in found)])
     if rows:
-        table(["figure", *layers], rows, title="Main figures; real graphs as floor, the others as controls")
+        table(["figure", *columns], rows, title="Main figures; real graphs as floor, the others as controls")
+        if refined:
+            say(
+                "ours: random candidates, not refined, as many as of real graphs and of controls; "
+                "refined: all candidates, refined where need be, from which the explanations shown are chosen"
+            )
     if "WALL" in timings:
         say(f"{timings['WALL']:.1f} s in all")

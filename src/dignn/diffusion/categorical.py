@@ -10,16 +10,14 @@ tensor that broadcasts against the variables (for graphs b of (B, N): (B, 1)).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from dignn.diffusion.schedule import cosine_signal
-from dignn.errors import DignnError
+from dignn.core.errors import DignnError, NotNumbersError
 
 State = dict[str, Tensor]
 """Groups of variables by name, each (B, ...): what is diffused together."""
@@ -52,18 +50,7 @@ class CategoricalNoise:
                 f"shape {tuple(marginal.shape)}"
             )
         if not bool((marginal >= 0).all()) or not bool(((marginal.sum(-1) - 1).abs() < SUM_TOLERANCE).all()):
-            raise DignnError("A marginal must have no negative entries and sum to 1; use from_counts for counts")
-
-    @classmethod
-    def from_counts(cls, counts: Tensor) -> CategoricalNoise:
-        """The marginal of counted values: how often each occurs in the data.  counts: (..., K)"""
-        counts = counts.double()
-        total = counts.sum(-1, keepdim=True)
-        if not bool((counts >= 0).all()) or not bool(total.isfinite().all()):
-            raise DignnError("Counts of values must be numbers that are not negative")
-        if not bool((total > 0).all()):
-            raise DignnError("Some variable was never counted; leave it out or count at least one value of it")
-        return cls((counts / total).float())
+            raise DignnError("A marginal must have no negative entries and sum to 1; divide counts by their sum")
 
     @property
     def values(self) -> int:
@@ -76,13 +63,9 @@ class CategoricalNoise:
         """Pure noise: variables of this shape, drawn from the marginal.  long"""
         return draw(self.marginal, generator, shape)
 
-    def probability(self, clean: Tensor, signal: Tensor) -> Tensor:
-        """q(x_a | x0): probabilities of the values at a signal.  clean: (...) -> (..., K)"""
-        return self._mix(self._one_hot(clean), signal)
-
     def corrupt(self, clean: Tensor, signal: Tensor, generator: torch.Generator) -> Tensor:
         """One draw from q(x_a | x0).  clean: (...) -> (...) long"""
-        keep = torch.rand(clean.shape, generator=generator) < signal
+        keep = torch.rand(clean.shape, generator=generator).to(clean.device) < signal
         return torch.where(keep, clean, self.prior(clean.shape, generator))
 
     # -- reverse process ------------------------------------------------------------------------------
@@ -120,45 +103,10 @@ class CategoricalNoise:
 
     # -- learning -------------------------------------------------------------------------------------
 
-    def restrict(self, logits: Tensor) -> Tensor:
-        """Logits (..., K) with -inf at values that the marginal excludes, so that they are never predicted."""
-        return logits.masked_fill(self.marginal == 0, -torch.inf)
-
     @staticmethod
-    def loss(logits: Tensor, clean: Tensor, weight: Tensor | None = None) -> Tensor:
-        """Cross-entropy of the predicted clean values, mean over variables (weighted if asked).  () nats
-
-        logits: (..., K); clean: (...); weight: broadcasts against ``clean``.
-        """
-        each = F.cross_entropy(logits.reshape(-1, logits.size(-1)), clean.reshape(-1), reduction="none")
-        if weight is None:
-            return each.mean()
-        weight = weight.expand(clean.shape).reshape(-1)
-        return (each * weight).sum() / weight.sum()
-
-    def bound_terms(
-        self, noisy: Tensor, clean: Tensor, clean_probability: Tensor, signal: Tensor, earlier: Tensor
-    ) -> Tensor:
-        """KL(q(x_s | x_t, x0) || p(x_s | x_t)) of each variable: what one reverse step adds to the bound.  (...) nats
-
-        With ``earlier`` = 1 this is the reconstruction term -log p(x0 | x_t).
-        """
-        true = self.posterior(noisy, self._one_hot(clean), signal, earlier)
-        model = self.posterior(noisy, clean_probability, signal, earlier)
-        return _divergence(true, model)
-
-    def prior_term(self, clean: Tensor, signal: Tensor) -> Tensor:
-        """KL(q(x_a | x0) || marginal) of each variable; 0 at signal 0.  (...) nats"""
-        return _divergence(self.probability(clean, signal), self.marginal)
-
-    # -- helpers --------------------------------------------------------------------------------------
-
-    def _one_hot(self, clean: Tensor) -> Tensor:
-        return F.one_hot(clean, self.values).to(self.marginal.dtype)
-
-    def _mix(self, probability: Tensor, signal: Tensor) -> Tensor:
-        signal = signal[..., None]
-        return signal * probability + (1 - signal) * self.marginal
+    def loss(logits: Tensor, clean: Tensor) -> Tensor:
+        """Cross-entropy of the predicted clean values, mean over variables.  (..., K), (...) -> () nats"""
+        return F.cross_entropy(logits.flatten(0, -2), clean.flatten())
 
 
 def draw(
@@ -183,52 +131,17 @@ def draw(
         bounds = [cumulative[..., -1]]
     total = bounds[-1]
     if not bool(((total > 0) & (total < torch.inf)).all()):
-        raise DignnError(
+        raise NotNumbersError(
             "Nothing can be drawn from probabilities that are all 0 or not numbers; look for NaN in logits"
         )
     # A float in [0, 1) times the total is always less than the total, so the last bound is never passed.
     if uniform is None:
         uniform = torch.rand(shape or total.shape, generator=generator, dtype=probability.dtype)
-    point = uniform.to(probability.dtype) * total
+    point = uniform.to(probability.device, probability.dtype) * total
     if values > FEW_VALUES:
         cumulative = cumulative.expand(*point.shape, values).contiguous()
         return torch.searchsorted(cumulative, point[..., None], right=True).squeeze(-1)
-    chosen = torch.zeros(point.shape, dtype=torch.long)
+    chosen = torch.zeros(point.shape, dtype=torch.long, device=point.device)
     for bound in bounds[:-1]:
         chosen += point >= bound
     return chosen
-
-
-def variational_bound(
-    noises: Mapping[str, CategoricalNoise],
-    clean: State,
-    predict: Predict,
-    grid: Tensor,
-    *,
-    generator: torch.Generator,
-    schedule: Callable[[Tensor], Tensor] = cosine_signal,
-) -> Tensor:
-    """Upper bound of -log p(clean) under the reverse chain on this grid of times, per item.  (B,) nats
-
-    All steps of the grid are summed; each expectation over x_t is estimated by one draw, so the bound is unbiased.
-    """
-    signals = schedule(grid)
-    if float(signals[-1]) != 1:
-        raise DignnError("The bound needs a grid of times that ends at 0, where values are clean")
-    total = torch.zeros(len(next(iter(clean.values()))))
-    for name, noise in noises.items():
-        total += noise.prior_term(clean[name], signals[0]).reshape(len(total), -1).sum(1)
-    for signal, earlier in pairwise(signals):
-        noisy = {name: noise.corrupt(clean[name], signal, generator) for name, noise in noises.items()}
-        predicted = predict(noisy, float(signal))
-        for name, noise in noises.items():
-            terms = noise.bound_terms(noisy[name], clean[name], predicted[name], signal, earlier)
-            total += terms.reshape(len(total), -1).sum(1)
-    return total
-
-
-def _divergence(true: Tensor, model: Tensor) -> Tensor:
-    """KL(true || model) over the last axis; infinite where the model excludes what is true."""
-    there = true > 0
-    ratio = torch.where(there, true, 1.0).log() - torch.where(there, model, 1.0).log()
-    return (true * ratio).sum(-1).clamp(min=0)

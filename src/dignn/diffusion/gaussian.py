@@ -13,14 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import get_args
 
 import torch
 from torch import Tensor
 
-from dignn.config import GaussianSampler, Prediction
-from dignn.diffusion.schedule import cosine_signal
-from dignn.errors import DignnError
+from dignn.diffusion.schedule import check_grid, cosine_signal
+from dignn.diffusion.settings import GaussianSampler, Prediction
 
 PredictClean = Callable[[Tensor, float], Tensor]
 """A denoiser: (values at a signal, signal) -> expected clean values, of the same shape."""
@@ -34,8 +32,13 @@ LEAST_SIGNAL = 1e-4
 
 def corrupt(clean: Tensor, signal: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """One draw from q(x_a | x0), and the noise in it.  (...) -> (...), (...)"""
-    noise = torch.randn(clean.shape, generator=generator, dtype=clean.dtype)
+    noise = standard_normal(clean, generator)
     return signal.sqrt() * clean + (1 - signal).sqrt() * noise, noise
+
+
+def standard_normal(like: Tensor, generator: torch.Generator) -> Tensor:
+    """Draws of N(0, 1) of the shape and type of another tensor, on its device.  (...)"""
+    return torch.randn(like.shape, generator=generator, dtype=like.dtype).to(like.device)
 
 
 # -- what a network predicts --------------------------------------------------------------------------
@@ -102,7 +105,6 @@ def reverse(
     generator: torch.Generator,
     rule: GaussianSampler = "flow",
     bounds: tuple[Tensor, Tensor] | None = None,
-    schedule: Callable[[Tensor], Tensor] = cosine_signal,
 ) -> Tensor:
     """Walks values along a grid of times and returns those at its end.  (...)
 
@@ -116,14 +118,10 @@ def reverse(
             make the data narrower when steps are few.
         bounds: least and greatest clean values, which broadcast against the values. Predictions are clamped: expected
             values lie between the data's extremes.
-        schedule: signal at a time.
     """
-    if rule not in get_args(GaussianSampler):
-        raise DignnError(f"There is no sampler '{rule}'; choose from {', '.join(get_args(GaussianSampler))}")
-    if grid.dim() != 1 or len(grid) < 2 or bool((grid.diff() >= 0).any()):
-        raise DignnError("A sampler needs a grid of at least two descending times; use time_grid")
+    check_grid(grid)
     before: tuple[Tensor, Tensor] | None = None  # velocity and length of the step before
-    for signal, earlier in pairwise(schedule(grid).to(noisy.dtype)):
+    for signal, earlier in pairwise(cosine_signal(grid).to(noisy.dtype)):
         clean = predict(noisy, float(signal))
         if bounds is not None:
             clean = clean.clamp(*bounds)
@@ -131,7 +129,7 @@ def reverse(
             mean, variance = posterior(noisy, clean, signal, earlier)
             noisy = mean
             if float(earlier) < 1:
-                noisy = mean + variance.sqrt() * torch.randn(mean.shape, generator=generator, dtype=mean.dtype)
+                noisy = mean + variance.sqrt() * standard_normal(mean, generator)
         elif rule == "deterministic":
             noisy = deterministic_step(noisy, clean, signal, earlier)
         else:

@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from dignn.config import Sampler
 from dignn.diffusion.categorical import CategoricalNoise, Predict, State, draw
-from dignn.diffusion.schedule import cosine_signal
-from dignn.errors import DignnError
+from dignn.diffusion.schedule import check_grid, cosine_signal
+from dignn.diffusion.settings import Sampler
 
 
 def reverse(
@@ -26,10 +25,8 @@ def reverse(
     *,
     generator: torch.Generator,
     rule: Sampler = "posterior",
-    eta: float = 0.0,
     last: Callable[[State], State] | None = None,
     each_step: Callable[[State, float, State], State] | None = None,
-    schedule: Callable[[Tensor], Tensor] = cosine_signal,
 ) -> State:
     """Walks ``state`` along a grid of times and returns the state at its end.
 
@@ -40,19 +37,17 @@ def reverse(
         predict: (state, signal) -> probabilities of clean values by group, (B, ..., K).
         grid: descending times, as of ``time_grid``.
         rule: how a step is drawn.
-        eta: of ``flow`` only: how often (per unit of signal) variables are drawn anew without change of their
-            distribution. More of it mends mistakes of early steps and asks for more steps.
         last: (probabilities) -> state; makes the clean state of the last step. Constraints live there. Without it,
             every variable is drawn from its predicted probabilities.
         each_step: (state, signal, probabilities) -> state, called after every step but the last with the new state,
             its signal and the prediction that led there (row b of both belongs to item b): guidance.
-        schedule: signal at a time.
     """
-    _check(noises, state, grid, rule, eta)
-    signals = schedule(grid)
+    check_grid(grid)
+    signals = cosine_signal(grid)
     state = dict(state)
+    place = next((values.device for values in state.values()), signals.device)
     for step in range(len(signals) - 1):
-        signal, earlier = signals[step], signals[step + 1]
+        signal, earlier = signals[step].to(place), signals[step + 1].to(place)
         predicted = predict(state, float(signal))
         if float(earlier) == 1:  # both rules come to this, and constraints need the probabilities
             if last is not None:
@@ -62,7 +57,7 @@ def reverse(
             if rule == "posterior":
                 probability = noise.posterior(state[name], predicted[name], signal, earlier)
             else:
-                probability = flow_step(noise, state[name], predicted[name], signal, earlier, eta)
+                probability = flow_step(noise, state[name], predicted[name], signal, earlier)
             state[name] = draw(probability, generator)
         if each_step is not None and step < len(signals) - 2:
             state = each_step(state, float(earlier), predicted)
@@ -70,12 +65,7 @@ def reverse(
 
 
 def flow_step(
-    noise: CategoricalNoise,
-    noisy: Tensor,
-    clean_probability: Tensor,
-    signal: Tensor,
-    earlier: Tensor,
-    eta: float = 0.0,
+    noise: CategoricalNoise, noisy: Tensor, clean_probability: Tensor, signal: Tensor, earlier: Tensor
 ) -> Tensor:
     """Probabilities of the values at signal ``earlier`` by the flow-matching rate.  (..., K)
 
@@ -85,8 +75,6 @@ def flow_step(
     rate c / (1 - a) where c depends on the values only. So it has not moved by signal s with probability
     ((1 - s) / (1 - t))^c; where it goes is decided by the shares of c. (Second moves within a step are neglected;
     with two values there are none and the step is exact for any length.) The result is the mean over p(x0).
-
-    ``eta`` mixes in a fresh draw from p_s(x) with probability 1 - exp(-eta (s - t)): this leaves p_s as it is.
     """
     t, s, m, p = signal[..., None], earlier[..., None], noise.marginal, clean_probability
     index = noisy[..., None]
@@ -101,19 +89,4 @@ def flow_step(
     leaving = torch.where(here > 0, p * (1 - stayed) / outward, 0.0).scatter(-1, index, 0.0)
     moved = leaving * towards + (leaving.sum(-1, keepdim=True) - leaving) * rarer
     moved = moved.scatter(-1, index, 0.0)
-    result = moved.scatter(-1, index, (1 - moved.sum(-1, keepdim=True)).clamp(min=0))
-    if eta:
-        fresh = 1 - torch.exp(-eta * (s - t))
-        result = (1 - fresh) * result + fresh * (s * p + (1 - s) * m)
-    return result
-
-
-def _check(noises: Mapping[str, CategoricalNoise], state: State, grid: Tensor, rule: str, eta: float) -> None:
-    if set(noises) != set(state):
-        raise DignnError(f"The state has groups {sorted(state)}, but there is noise for {sorted(noises)}")
-    if grid.dim() != 1 or len(grid) < 2 or bool((grid.diff() >= 0).any()):
-        raise DignnError("A sampler needs a grid of at least two descending times; use time_grid")
-    if rule not in ("posterior", "flow"):
-        raise DignnError(f"There is no sampler '{rule}'; choose posterior or flow")
-    if eta < 0 or (eta and rule != "flow"):
-        raise DignnError("eta must be at least 0 and belongs to the flow sampler; leave it out")
+    return moved.scatter(-1, index, (1 - moved.sum(-1, keepdim=True)).clamp(min=0))

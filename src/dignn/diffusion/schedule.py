@@ -7,8 +7,8 @@ import math
 import torch
 from torch import Tensor
 
-from dignn.config import Grid
-from dignn.errors import DignnError
+from dignn.core.errors import DignnError
+from dignn.diffusion.settings import Grid
 
 
 def cosine_signal(time: Tensor, offset: float = 0.008) -> Tensor:
@@ -29,9 +29,11 @@ def time_grid(steps: int, shape: Grid = "uniform") -> Tensor:
     ``quadratic`` squares them: small steps near the clean end, where a variable must agree with others that are
     almost decided.
     """
-    if steps < 1:
-        raise DignnError(f"A sampler needs at least one step, not {steps}")
-    if shape not in ("uniform", "quadratic"):
-        raise DignnError(f"There is no grid of shape '{shape}'; choose uniform or quadratic")
     times = torch.arange(steps, -1, -1) / steps
     return times.square() if shape == "quadratic" else times
+
+
+def check_grid(grid: Tensor) -> None:
+    """Raises unless a sampler can walk along these times."""
+    if grid.dim() != 1 or len(grid) < 2 or bool((grid.diff() >= 0).any()):
+        raise DignnError("A sampler needs a grid of at least two descending times; use time_grid")

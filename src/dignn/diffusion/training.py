@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from dignn.config import TrainingConfig
-from dignn.errors import DignnError
-from dignn.runtime.progress import Tick, silent
-from dignn.runtime.threads import map_threads
+from dignn.core.errors import DignnError
+from dignn.core.progress import Tick, silent
+from dignn.core.threads import map_threads
+from dignn.diffusion.settings import TrainingConfig
 
 # The moving average starts faster than it goes on, so that the first weights are soon forgotten.
 _EMA_START = 10

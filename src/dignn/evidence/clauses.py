@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dignn.batch import PADDING, GraphBatch
 from dignn.evidence.grammar import a, listed, noun, nouns, quoted
 from dignn.evidence.removal import ColumnEffect, Effects
 from dignn.evidence.variants import Kind, steps_from
-from dignn.schema import FeatureKind
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.description import type_name
+from dignn.graphs.schema import FeatureKind
 
 # Log-odds below which a part is not worth a word.
 MATTERS = 0.1
 # A column is told if it weighs this share of the strongest one of its clause.
 COLUMN_SHARE = 0.25
-MOST_COLUMNS = 3
+NAMED_COLUMNS = 3
 # Columns that are worth less than this share of all features of their node do not stand for them.
 WEAK = 0.05
 
@@ -37,7 +38,8 @@ def feature_clauses(
     graph: GraphBatch, effects: Effects, own: Sequence[ColumnEffect], around: Sequence[ColumnEffect]
 ) -> list[Clause]:
     """Clauses about the target node's own columns, those of other nodes by type, and features as a whole."""
-    clauses = [*_own_columns(graph, effects, own)]
+    clauses = _own_columns(graph, effects, own)
+    named_own = sum(clause.drop for clause in clauses)
     for name in dict.fromkeys(column.node_type for column in around):
         told = _worth_telling([column for column in around if column.node_type == name])
         if told:
@@ -45,9 +47,9 @@ def feature_clauses(
     named = {column.node_type for column in around if column.drop >= MATTERS}
     for effect in effects.of(Kind.ROW):
         (v,) = effect.part.nodes
-        name = node_type(graph, v)
+        name = type_name(graph, v)
         if v == effects.node:
-            if sum(clause.drop for clause in _own_columns(graph, effects, own)) < WEAK * (effect.drop or 0.0):
+            if named_own < WEAK * (effect.drop or 0.0):
                 clauses.append(Clause("its own features", "together speak for it", effect.drop or 0.0))
         elif name not in named:
             named.add(name)  # the strongest node of each type
@@ -56,27 +58,19 @@ def feature_clauses(
     return clauses
 
 
-def node_type(graph: GraphBatch, node: int) -> str:
-    code = int(graph.node_type[0, node])
-    return "" if code == PADDING else graph.schema.node_types[code]
-
-
 def column_names(graph: GraphBatch, columns: Sequence[tuple[str, int]]) -> list[str]:
     """Names in quotation marks, for pairs of type name and column; ``column 17`` where it has none."""
     specs = [(graph.schema.spec(name), column) for name, column in columns]
-    return [
-        spec.column_name(column) if spec.names is None else quoted(spec.column_name(column)) for spec, column in specs
-    ]
+    return [(str if spec.names is None else quoted)(spec.column_name(column)) for spec, column in specs]
 
 
 def _own_columns(graph: GraphBatch, effects: Effects, own: Sequence[ColumnEffect]) -> list[Clause]:
-    told = [(column.node_type, column.column) for column in _worth_telling(own)]
-    drop = sum(column.drop for column in _worth_telling(own))
-    if not told:
-        for effect in effects.effects:
-            if effect.part.kind is Kind.COLUMN and effect.part.joint:
-                told = [(node_type(graph, effect.part.nodes[0]), column) for column in effect.part.columns]
-                drop = effect.drop or 0.0
+    strong = _worth_telling(own)
+    told, drop = [(column.node_type, column.column) for column in strong], sum(column.drop for column in strong)
+    joint = [effect for effect in effects.effects if effect.part.kind is Kind.COLUMN and effect.part.joint]
+    if not told and joint:
+        part, drop = joint[-1].part, joint[-1].drop or 0.0
+        told = [(type_name(graph, part.nodes[0]), column) for column in part.columns]
     if not told:
         return []
     names = listed(column_names(graph, told))
@@ -112,7 +106,7 @@ def _joined_to(graph: GraphBatch, effects: Effects, nodes: Sequence[int], what: 
         return Clause("it", f"is joined to {what}", drop)
     joined = graph.undirected[0]
     between = sorted({u for v in nodes for u in joined[v].nonzero()[:, 0].tolist() if steps[u] == 1})
-    types = {node_type(graph, u) for u in between}
+    types = {type_name(graph, u) for u in between}
     if all(steps[v] == 2 for v in nodes) and len(types) == 1:
         who = _some(graph, effects, between, types.pop())
         return Clause(who, f"{'is' if len(between) == 1 else 'are'} joined to {what}", drop, tuple(between))
@@ -121,7 +115,7 @@ def _joined_to(graph: GraphBatch, effects: Effects, nodes: Sequence[int], what: 
 
 def _worth_telling(columns: Sequence[ColumnEffect]) -> list[ColumnEffect]:
     strong = [column for column in columns if column.drop >= max(MATTERS, COLUMN_SHARE * columns[0].drop)]
-    return strong[:MOST_COLUMNS]
+    return strong[:NAMED_COLUMNS]
 
 
 def _presence(graph: GraphBatch, name: str) -> bool:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from dignn.graphs.igraph_graphs import igraph_of
+from dignn.selection.motifs.groups import nodes_of
+
 # Longer cycles are not shapes that a reader recognises.
 LONGEST_CYCLE = 8
 # When there are more cycles, or more paths that may become some, longer ones are not looked for.
@@ -20,17 +23,18 @@ def chordless_cycles(joined: Tensor, node: int | None = None) -> list[tuple[int,
         joined: (N, N) bool, symmetric.
         node: only cycles through this node; None for those anywhere.
     """
-    near = _neighbours(joined)
+    # Of each node the set of its neighbours, as an integer, bit v for node v.
+    near = [sum(1 << v for v in row.nonzero()[:, 0].tolist() if v != u) for u, row in enumerate(joined)]
     starts = range(len(near)) if node is None else [node]
     # a path of nodes, and the set of those that must not come next: in it, or beside its inner nodes but the last
     paths: list[tuple[tuple[int, ...], int]]
-    paths = [((start, v), 1 << start | 1 << v) for start in starts for v in _members(near[start])]
+    paths = [((start, v), 1 << start | 1 << v) for start in starts for v in nodes_of(near[start])]
     found: dict[frozenset[int], tuple[int, ...]] = {}  # a cycle without chords is known by its nodes
     for _ in range(3, LONGEST_CYCLE + 1):
         longer: list[tuple[tuple[int, ...], int]] = []
         for path, blocked in paths:
             last = path[-1]
-            for v in _members(near[last] & ~blocked):
+            for v in nodes_of(near[last] & ~blocked):
                 grown = (*path, v)
                 if near[path[0]] >> v & 1:
                     found.setdefault(frozenset(grown), grown)
@@ -49,30 +53,8 @@ def on_cycle(joined: Tensor, node: int) -> bool:
         joined: (N, N) bool, symmetric.
         node: position of the node.
     """
-    near = _neighbours(joined)
-    rest = near[node]
-    while rest:
-        first = rest & -rest
-        reached, fresh = 1 << node | first, first
-        while fresh:
-            lowest = fresh & -fresh
-            fresh = (fresh ^ lowest) | near[lowest.bit_length() - 1] & ~reached
-            reached |= fresh
-        if reached & rest & ~first:
-            return True
-        rest &= ~first
-    return False
-
-
-def _neighbours(joined: Tensor) -> list[int]:
-    """Of each node the set of its neighbours, as an integer, bit v for node v."""
-    return [sum(1 << v for v in row.nonzero()[:, 0].tolist() if v != u) for u, row in enumerate(joined)]
-
-
-def _members(nodes: int) -> list[int]:
-    found = []
-    while nodes:
-        lowest = nodes & -nodes
-        nodes ^= lowest
-        found.append(lowest.bit_length() - 1)
-    return found
+    rest = joined.clone()
+    rest[node] = rest[:, node] = False
+    component = igraph_of(len(rest), rest.nonzero().tolist()).connected_components().membership
+    reached = [component[v] for v in joined[node].nonzero()[:, 0].tolist() if v != node]
+    return len(set(reached)) < len(reached)

@@ -1,9 +1,10 @@
-"""English for names that come from data: articles, plurals, lists, numbers and percentages."""
+"""English for names that come from data: articles, plurals, lists and numbers."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+
+from dignn.core.numerals import percent
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 # Names that end like plurals or sound unlike they are written.
@@ -17,7 +18,7 @@ LONGEST_NAME = 40
 
 def noun(name: str) -> str:
     """One thing of a node type: ``author``, ``paper node`` for ``paper_nodes``, ``N node`` for ``N``."""
-    text = _text(name)
+    text = " ".join(name.replace("_", " ").split()) or "?"
     if not text[:1].isalpha():
         return f"node of type {text}"
     if len(text) <= 2:
@@ -68,27 +69,10 @@ def number_word(number: int) -> str:
     return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
 
 
-def percent(probability: float, *, cut: bool = False) -> str:
-    """A percentage with as many digits as tell it from 0 and 100; ``cut`` never shows more than there is."""
-    value = 100 * probability
-    if value > 99.99:
-        return "over 99.99 %" if value < 100 else "100 %"
-    if value < 0.01:
-        return "under 0.01 %" if value > 0 else "0 %"
-    digits = 0 if 10 <= value <= 90 else 1 if 0.1 <= value <= 99.9 else 2
-    if cut:
-        value = math.floor(value * 10**digits + 1e-9) / 10**digits
-    return f"{value:.{digits}f} %"
-
-
 def at_least(probability: float) -> str:
     """``at 95.2 % or more``, ``over 99.99 %``."""
     shown = percent(probability, cut=True)
     return shown if shown.startswith("over") else f"at {shown}{'' if probability == 1 else ' or more'}"
-
-
-def _text(name: str) -> str:
-    return " ".join(name.replace("_", " ").split()) or "?"
 
 
 def _singular(text: str) -> str:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from dignn.batch import GraphBatch
-from dignn.errors import ModelMismatchError
-from dignn.evidence.variants import Kind, Part, check_one, parts_of, steps_from, without
-from dignn.gnn.adapter import GNNAdapter
+from dignn.core.errors import ModelMismatchError
+from dignn.evidence.variants import Averages, Kind, Part, check_one, parts_of, steps_from, without
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.description import type_name
+from dignn.model.adapter import GNNAdapter
 
 # Drops are ordered by this many digits: sums in another order differ in later ones.
-DIGITS = 4
+DROP_DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,6 @@ class Effect:
     part: Part
     drop: float | None
     probability: float | None
-
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self.part), "kind": self.part.kind.value, "drop": self.drop, "probability": self.probability}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Effect:
-        part = Part(Kind(content["kind"]), tuple(content["nodes"]), tuple(content["columns"]))
-        return cls(part, content["drop"], content["probability"])
 
 
 @dataclass(frozen=True)
@@ -62,23 +55,14 @@ class Effects:
     def of(self, *kinds: Kind) -> list[Effect]:
         """Effects of removing single things of some kinds that the model answers, those that hurt most first."""
         chosen = [e for e in self.effects if e.part.kind in kinds and not e.part.joint and e.drop is not None]
-        return sorted(chosen, key=lambda effect: -round(effect.drop or 0.0, DIGITS))
+        return sorted(chosen, key=lambda effect: -round(effect.drop or 0.0, DROP_DIGITS))
 
     def shortened(self, columns: int) -> Effects:
         """With the ``columns`` single columns of the largest effects, either way, and all other parts."""
         single = [effect for effect in self.effects if effect.part.kind is Kind.COLUMN and not effect.part.joint]
-        largest = sorted(single, key=lambda effect: -round(abs(effect.drop or 0.0), DIGITS))[:columns]
+        largest = sorted(single, key=lambda effect: -round(abs(effect.drop or 0.0), DROP_DIGITS))[:columns]
         dropped = {effect.part for effect in single} - {effect.part for effect in largest}
         return replace(self, effects=tuple(effect for effect in self.effects if effect.part not in dropped))
-
-    def to_json(self) -> dict[str, Any]:
-        fields = {name: getattr(self, name) for name in ("class_index", "node", "probability", "log_odds")}
-        return {**fields, "effects": [effect.to_json() for effect in self.effects]}
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Effects:
-        fields = {name: content[name] for name in ("class_index", "node", "probability", "log_odds")}
-        return cls(**fields, effects=tuple(Effect.from_json(effect) for effect in content["effects"]))
 
 
 @dataclass(frozen=True)
@@ -99,17 +83,13 @@ class ColumnEffect:
     nodes: tuple[int, ...]
     steps: int
 
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> ColumnEffect:
-        return cls(**{**content, "nodes": tuple(content["nodes"])})
-
 
 def removal_effects(
     adapter: GNNAdapter,
     graph: GraphBatch,
     node: int | None,
     class_index: int,
-    averages: Mapping[str, Tensor] | None = None,
+    averages: Averages | None = None,
     parts: Sequence[Part] | None = None,
 ) -> Effects:
     """How far the class's log-odds and probability fall when each part of a graph is removed.
@@ -127,21 +107,19 @@ def removal_effects(
         parts: what to remove; everything there is by default.
     """
     check_one(graph, node)
-    known = {} if averages is None else averages
-    chosen = parts_of(graph, node, known) if parts is None else list(parts)
+    averages = averages or {}
+    chosen = parts_of(graph, node, averages) if parts is None else parts
     nothing = Part(Kind.COLUMN)
-    possible = [part for part in chosen if not _empties(graph, part)]
-    values = _score(adapter, without(graph, [nothing, *possible], known, node), node, class_index)
+    lone = int(graph.mask.sum()) == 1  # without its node nothing would be left to score
+    possible = [part for part in chosen if not (lone and part.kind is Kind.NODE)]
+    values = _score(adapter, without(graph, [nothing, *possible], averages, node), node, class_index)
     log_odds, probability = values[0].tolist()
-    if log_odds != log_odds:  # NaN
+    if math.isnan(log_odds):
         raise ModelMismatchError("The model gives no answer for the whole graph, so there is nothing to compare with")
-    after = {part: value.tolist() for part, value in zip(possible, values[1:], strict=True)}
-    effects = []
-    for part in chosen:
-        odds, p = after.get(part, (float("nan"), float("nan")))
-        missing = odds != odds  # NaN: no answer
-        effects.append(Effect(part, None if missing else log_odds - odds, None if missing else p))
-    return Effects(class_index, node, probability, log_odds, tuple(effects))
+    pairs = zip(possible, values[1:].tolist(), strict=True)
+    answered = {part: Effect(part, log_odds - odds, p) for part, (odds, p) in pairs if not math.isnan(odds)}
+    effects = tuple(answered.get(part, Effect(part, None, None)) for part in chosen)
+    return Effects(class_index, node, probability, log_odds, effects)
 
 
 def strongest_columns(
@@ -157,25 +135,19 @@ def strongest_columns(
     groups: dict[tuple[bool, str, int], list[Effect]] = {}
     for effect in effects.of(Kind.COLUMN):
         (v,), (column,) = effect.part.nodes, effect.part.columns
-        name = schema.node_types[int(graph.node_type[0, v])]
-        groups.setdefault((v == effects.node, name, column), []).append(effect)
+        groups.setdefault((v == effects.node, type_name(graph, v), column), []).append(effect)
     found: dict[bool, list[ColumnEffect]] = {True: [], False: []}
     for (own, name, column), several in groups.items():
         drop = sum(effect.drop or 0.0 for effect in several)
         nodes = tuple(sorted(effect.part.nodes[0] for effect in several))
-        if round(drop, DIGITS) > 0:
+        if round(drop, DROP_DIGITS) > 0:
             nearest = min(steps[v] for v in nodes)
             found[own].append(ColumnEffect(name, column, schema.spec(name).column_name(column), drop, nodes, nearest))
     return _first(found[True], most), _first(found[False], most)
 
 
 def _first(columns: Iterable[ColumnEffect], most: int) -> tuple[ColumnEffect, ...]:
-    return tuple(sorted(columns, key=lambda c: (-round(c.drop, DIGITS), c.node_type, c.name, c.column))[:most])
-
-
-def _empties(graph: GraphBatch, part: Part) -> bool:
-    """Whether nothing is left without the part."""
-    return part.kind is Kind.NODE and int(graph.mask.sum()) == 1
+    return tuple(sorted(columns, key=lambda c: (-round(c.drop, DROP_DIGITS), c.node_type, c.name, c.column))[:most])
 
 
 def _score(adapter: GNNAdapter, variants: GraphBatch, node: int | None, class_index: int) -> Tensor:

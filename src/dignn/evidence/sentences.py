@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dignn.batch import GraphBatch
-from dignn.evidence.clauses import MATTERS, Clause, column_names, feature_clauses, node_type
+from dignn.core.numerals import percent
+from dignn.evidence.clauses import MATTERS, Clause, column_names, feature_clauses
 from dignn.evidence.cycles import on_cycle
-from dignn.evidence.grammar import a, at_least, count, listed, noun, number_word, percent, quoted
-from dignn.evidence.removal import DIGITS, ColumnEffect, Effect, Effects
+from dignn.evidence.grammar import a, at_least, count, listed, noun, number_word, quoted
+from dignn.evidence.removal import DROP_DIGITS, ColumnEffect, Effect, Effects
 from dignn.evidence.shape import SHARE, Cycles, cycle_text, cycles_of, degree_text, shape_name, strongest_star
+from dignn.evidence.task_words import words_of
 from dignn.evidence.variants import Kind, at_limit, steps_from
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.description import type_name
 
 # Probability that removing a part must cost for it to be said to decide.
 DECIDES = 0.1
@@ -30,16 +33,11 @@ def sentences(graph: GraphBatch, effects: Effects, own: Sequence[ColumnEffect], 
 
     Args:
         graph: the explanation, a batch of one.
-        effects: what removing its parts does; with joint ones (:func:`~dignn.evidence.joint.with_joint`) it says more.
+        effects: what removing its parts does; with joint ones (:mod:`dignn.evidence.removal_together`) it says more.
         own, around: the strongest columns, as :func:`~dignn.evidence.removal.strongest_columns` gives them.
     """
     schema = graph.schema
-    who = "a graph" if schema.target is None else a(noun(schema.target))
-    name = quoted(schema.classes[effects.class_index])
-    if effects.probability >= 0.5:
-        start = f"The model takes {who} for {name} ({percent(effects.probability)})"
-    else:
-        start = f"The model gives {who} {percent(effects.probability)} for {name}"
+    start = words_of(schema.task).answer(quoted(schema.classes[effects.class_index]), effects.probability)
     cycles = cycles_of(graph, effects)
     clauses = [*feature_clauses(graph, effects, own, around), *_structure(graph, effects, cycles)]
     told = _told(clauses)
@@ -49,7 +47,7 @@ def sentences(graph: GraphBatch, effects: Effects, own: Sequence[ColumnEffect], 
 
 def _told(clauses: Sequence[Clause]) -> str:
     """The clauses that weigh most in one text; those with one subject share it."""
-    strong = sorted((c for c in clauses if c.drop >= MATTERS), key=lambda c: (-round(c.drop, DIGITS), c.text))
+    strong = sorted((c for c in clauses if c.drop >= MATTERS), key=lambda c: (-round(c.drop, DROP_DIGITS), c.text))
     strong = [clause for clause in strong if clause.drop >= CLAUSE_SHARE * strong[0].drop][:MOST_CLAUSES]
     subjects: dict[tuple[str, tuple[int, ...]], list[str]] = {}
     for clause in strong:
@@ -92,7 +90,7 @@ def _without(graph: GraphBatch, effects: Effects, cycles: Sequence[Cycles]) -> l
     if not single:
         return []
     order = [Kind.NODE, Kind.COLUMN, Kind.ROW, Kind.EDGE]  # of equal effects the one that is said most easily
-    rank = {effect.part: (-round(effect.drop or 0.0, DIGITS), order.index(effect.part.kind)) for effect in single}
+    rank = {effect.part: (-round(effect.drop or 0.0, DROP_DIGITS), order.index(effect.part.kind)) for effect in single}
     tied = [effect for effect in single if rank[effect.part] == min(rank.values())]
     strongest = min(tied, key=lambda effect: _missing(graph, effects, effect))
     lowest = strongest.probability if strongest.probability is not None else effects.probability
@@ -137,7 +135,7 @@ def _missing(graph: GraphBatch, effects: Effects, effect: Effect) -> str:
     if part.kind is Kind.NODE:
         return f"Without {_this(graph, effects, v)}"
     if part.kind is Kind.COLUMN:
-        shown = column_names(graph, [(node_type(graph, v), part.columns[0])])[0]
+        shown = column_names(graph, [(type_name(graph, v), part.columns[0])])[0]
         return f"Without {shown}" + ("" if v == effects.node else f" of {_this(graph, effects, v)}")
     own = v == effects.node
     return f"With average features instead of {'its own' if own else f'those of {_this(graph, effects, v)}'}"
@@ -145,7 +143,7 @@ def _missing(graph: GraphBatch, effects: Effects, effect: Effect) -> str:
 
 def _this(graph: GraphBatch, effects: Effects, v: int) -> str:
     """``the paper next to it``, ``one of the three papers next to it``, ``a paper two steps away``."""
-    name = node_type(graph, v)
+    name = type_name(graph, v)
     if effects.node is None:
         return f"one {noun(name)} with {degree_text(graph, v)}"
     if v == effects.node:
@@ -153,5 +151,5 @@ def _this(graph: GraphBatch, effects: Effects, v: int) -> str:
     steps = steps_from(graph, effects.node)
     if steps[v] > 1:
         return f"{a(noun(name))} {number_word(steps[v])} steps away"
-    same = [u for u, step in enumerate(steps) if step == 1 and node_type(graph, u) == name]
+    same = [u for u, step in enumerate(steps) if step == 1 and type_name(graph, u) == name]
     return f"the {noun(name)} next to it" if len(same) == 1 else f"one of the {count(len(same), name)} next to it"

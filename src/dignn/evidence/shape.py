@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-import igraph
-
-from dignn.batch import GraphBatch
 from dignn.evidence.cycles import chordless_cycles
 from dignn.evidence.grammar import a, count, listed, noun, nouns, number_word
-from dignn.evidence.removal import DIGITS, Effect, Effects
+from dignn.evidence.removal import DROP_DIGITS, Effect, Effects
 from dignn.evidence.variants import Kind, Part
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.description import type_name
+from dignn.graphs.igraph_graphs import igraph_of
 
 # Parts are told where removing them does at least this share of the most that removing any part does.
 SHARE = 0.5
@@ -52,7 +52,7 @@ def cycles_of(graph: GraphBatch, effects: Effects) -> list[Cycles]:
         weak = [edges[pair] for pair in pairs if pair in edges and effects.node not in pair]
         if weak:
             cut = min(weak, key=lambda several: _rank(several, place))
-            types = tuple(sorted(_type(graph, v) for v in cycle if v != effects.node))
+            types = tuple(sorted(type_name(graph, v) for v in cycle if v != effects.node))
             groups.setdefault((len(cycle), types), []).append(tuple(sorted(e.part.nodes for e in cut)))
     found = []
     for (length, types), cuts in groups.items():
@@ -60,27 +60,27 @@ def cycles_of(graph: GraphBatch, effects: Effects) -> list[Cycles]:
         broken = Part(Kind.EDGE, tuple(v for pair in pairs_cut for v in pair))
         measured = known.get(broken, Effect(broken, None, None))
         found.append(Cycles(length, types, len(cuts), broken, measured.drop or 0.0, measured.probability))
-    return sorted(found, key=lambda cycles: (-round(cycles.drop, DIGITS), cycles.length, cycles.types))
+    return sorted(found, key=lambda cycles: (-round(cycles.drop, DROP_DIGITS), cycles.length, cycles.types))
 
 
 def _rank(edges: list[Effect], place: list[int]) -> tuple[float, list[int]]:
     """Edges that hurt most come first, equal ones by where they are in the graph."""
-    return -round(sum(edge.drop or 0.0 for edge in edges), DIGITS), sorted(place[v] for v in edges[0].part.nodes)
+    return -round(sum(edge.drop or 0.0 for edge in edges), DROP_DIGITS), sorted(place[v] for v in edges[0].part.nodes)
 
 
 def _places(graph: GraphBatch, effects: Effects) -> list[int]:
     """A number for every position that does not depend on the order of nodes, except among those that look alike."""
     size = graph.node_type.size(1)
-    looks: list[list[tuple[float, int, bool]]] = [[] for _ in range(size)]
+    edges_of: list[list[tuple[float, int, bool]]] = [[] for _ in range(size)]
     for effect in effects.of(Kind.EDGE):
         u, v = effect.part.nodes
-        seen = round(effect.drop or 0.0, DIGITS), int(graph.edge[0, u, v])
-        looks[u].append((*seen, True))
-        looks[v].append((*seen, False))
-    keys = [(int(graph.node_type[0, v]), v == effects.node, sorted(looks[v])) for v in range(size)]
+        seen = round(effect.drop or 0.0, DROP_DIGITS), int(graph.edge[0, u, v])
+        edges_of[u].append((*seen, True))
+        edges_of[v].append((*seen, False))
+    keys = [(int(graph.node_type[0, v]), v == effects.node, sorted(edges_of[v])) for v in range(size)]
     order = sorted(keys)
     pairs = graph.undirected[0].triu().nonzero().tolist()
-    return list(igraph.Graph(size, pairs).canonical_permutation(color=[order.index(key) for key in keys]))
+    return list(igraph_of(size, pairs).canonical_permutation(color=[order.index(key) for key in keys]))
 
 
 def cycle_text(cycles: Cycles, typed: bool) -> str:
@@ -120,17 +120,17 @@ def strongest_star(graph: GraphBatch, effects: Effects) -> tuple[str, float, fro
 
     # of the nodes that matter as much as any, the one that most others that matter are joined to
     near = [v for v in drops if drops[v] >= 0.9 * most]
-    top = min(near, key=lambda v: (-len(strong(v)), -round(drops[v], DIGITS), _type(graph, v)))
+    top = min(near, key=lambda v: (-len(strong(v)), -round(drops[v], DROP_DIGITS), type_name(graph, v)))
     arms = strong(top) or joined[top].nonzero()[:, 0].tolist()
     groups: dict[str, list[str]] = {}
     for v in arms:
-        groups.setdefault(_type(graph, v), []).append(_relation(graph, top, v))
+        groups.setdefault(type_name(graph, v), []).append(_relation(graph, top, v))
     several = []
     for name, bonds in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         how = f" ({', '.join(sorted(set(bonds)))})" if len({r.name for r in graph.schema.relations}) > 1 else ""
         several.append((a(noun(name)) if len(bonds) == 1 else f"{number_word(len(bonds))} {nouns(name)}") + how)
-    text = a(noun(_type(graph, top))) + (f" joined to {listed(several)}" if several else "")
-    return text, drops[top], frozenset([_type(graph, top), *groups])
+    text = a(noun(type_name(graph, top))) + (f" joined to {listed(several)}" if several else "")
+    return text, drops[top], frozenset([type_name(graph, top), *groups])
 
 
 def degree_text(graph: GraphBatch, node: int) -> str:
@@ -146,7 +146,3 @@ def _counted(shape: str, number: int) -> str:
 def _relation(graph: GraphBatch, u: int, v: int) -> str:
     number = int(graph.edge[0, u, v]) or int(graph.edge[0, v, u])
     return graph.schema.relations[number - 1].name.replace("_", " ")
-
-
-def _type(graph: GraphBatch, node: int) -> str:
-    return graph.schema.node_types[int(graph.node_type[0, node])]

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
-from dignn.batch import PADDING, GraphBatch
-from dignn.errors import DignnError
-from dignn.schema import FeatureKind, FeatureSpec
+from dignn.core.errors import DignnError
+from dignn.graphs.batch import PADDING, GraphBatch
+from dignn.graphs.description import edges, type_name
+from dignn.graphs.igraph_graphs import igraph_of
+from dignn.graphs.schema import FeatureKind, FeatureSpec
 
+# By type name the row of an average node.  (d,) each
+Averages: TypeAlias = Mapping[str, Tensor]
 # Columns that are removed one at a time, of one node and of a graph.
 COLUMNS_PER_NODE = 60
 COLUMNS_IN_ALL = 400
@@ -77,14 +82,13 @@ def average_rows(real: GraphBatch) -> dict[str, Tensor]:
     return found
 
 
-def parts_of(graph: GraphBatch, node: int | None, averages: Mapping[str, Tensor]) -> list[Part]:
+def parts_of(graph: GraphBatch, node: int | None, averages: Averages) -> list[Part]:
     """Everything that can be removed from one graph without removing the target ``node``."""
-    size = graph.node_type.size(1)
-    here = [v for v in range(size) if bool(graph.mask[0, v])]
+    here = graph.mask[0].nonzero()[:, 0].tolist()
     others = [v for v in here if v != node]
     parts = [Part(Kind.NODE, (v,)) for v in others]
-    parts += [Part(Kind.EDGE, (u, v)) for u, v in _edges(graph)]
-    described = [v for v in here if _type(graph, v) in graph.tables]
+    parts += [Part(Kind.EDGE, (u, v)) for u, v, _ in edges(graph)]
+    described = [v for v in here if type_name(graph, v) in graph.tables]
     parts += [Part(Kind.ROW, (v,)) for v in described]
     parts += _columns(graph, node, described, averages)
     if node is not None and others:
@@ -92,7 +96,7 @@ def parts_of(graph: GraphBatch, node: int | None, averages: Mapping[str, Tensor]
     return parts
 
 
-def without(graph: GraphBatch, parts: Sequence[Part], averages: Mapping[str, Tensor], node: int | None) -> GraphBatch:
+def without(graph: GraphBatch, parts: Sequence[Part], averages: Averages, node: int | None) -> GraphBatch:
     """One variant of ``graph`` for each part, which it lacks. Nodes keep their positions.
 
     A node that is removed becomes padding, so that positions go on to mean the same node.
@@ -103,7 +107,7 @@ def without(graph: GraphBatch, parts: Sequence[Part], averages: Mapping[str, Ten
     for number, part in enumerate(parts):
         for u, v in part.edges:
             edge[number, u, v] = 0
-            if not _directed(graph, u, v):
+            if not graph.schema.relations[int(graph.edge[0, u, v]) - 1].directed:
                 edge[number, v, u] = 0
         gone = part.nodes if part.kind is Kind.NODE else ()
         if part.kind is Kind.OTHERS:
@@ -112,17 +116,9 @@ def without(graph: GraphBatch, parts: Sequence[Part], averages: Mapping[str, Ten
             edge[number, gone, :] = 0
             edge[number, :, gone] = 0
             node_type[number, gone] = PADDING
-    label = graph.label.expand(many).masked_fill(node_type < 0, PADDING)
-    changed = replace(
-        graph,
-        node_type=node_type,
-        edge=edge,
-        label=label,
-        graph_label=graph.graph_label.expand(len(parts)).clone(),
-        row=graph.row.expand(many).clone(),
-        tables={},
-    )
-    return _with_features(changed, graph, parts, averages)
+    row, tables = _changed_features(graph, parts, averages)
+    label, row = (values.masked_fill(node_type < 0, PADDING) for values in (graph.label.expand(many), row))
+    return GraphBatch(graph.schema, node_type, edge, label, graph.graph_label.expand(len(parts)).clone(), row, tables)
 
 
 def steps_from(graph: GraphBatch, node: int | None) -> list[int]:
@@ -130,52 +126,38 @@ def steps_from(graph: GraphBatch, node: int | None) -> list[int]:
     size = graph.node_type.size(1)
     if node is None:
         return [0] * size
-    joined = graph.undirected[0]
-    steps = torch.full((size,), size)
-    steps[node] = 0
-    for step in range(1, size):
-        reached = joined[steps == step - 1].any(0) & (steps == size)
-        steps[reached] = step
-    return [int(step) for step in steps]
+    (steps,) = igraph_of(size, graph.undirected[0].nonzero().tolist()).distances(node)
+    return [int(min(step, size)) for step in steps]
 
 
-def _with_features(
-    changed: GraphBatch, graph: GraphBatch, parts: Sequence[Part], averages: Mapping[str, Tensor]
-) -> GraphBatch:
-    """Variants share one small table per type: the graph's own rows, then the rows that variants change."""
-    row = changed.row
-    tables: dict[str, Tensor] = {}
-    for name in graph.tables:
-        spec = graph.schema.spec(name)
-        average = averages.get(name, _neutral(spec))
-        nodes = (graph.node_type[0] == graph.schema.type_index(name)).nonzero()[:, 0].tolist()
-        own = graph.tables[name][graph.row[0, nodes]]
-        place = {v: i for i, v in enumerate(nodes)}
+def _changed_features(graph: GraphBatch, parts: Sequence[Part], averages: Averages) -> tuple[Tensor, dict[str, Tensor]]:
+    """Rows of variants (parts, N) in one small table per type: the graph's own rows, then those that are changed."""
+    row, tables = graph.row.expand(len(parts), -1).clone(), {}
+    for name, table in graph.tables.items():
+        nodes = (graph.node_type[0] == graph.schema.type_index(name)).nonzero()[:, 0]
         row[:, nodes] = torch.arange(len(nodes))
-        fresh: dict[tuple[int, int], int] = {}  # (variant, node) -> its new row
-        whole: list[int] = []  # new rows that are average ones
-        cells: list[tuple[int, int]] = []  # (new row, column)
-        for number, part in enumerate(parts):
-            if part.kind not in (Kind.ROW, Kind.COLUMN):
-                continue
-            for index, v in enumerate(part.nodes):
-                if v not in place:
-                    continue
-                new = fresh.setdefault((number, v), len(fresh))
-                if part.kind is Kind.ROW or spec.kind is FeatureKind.IDENTITY:
-                    whole.append(new)
-                else:
-                    cells.append((new, part.columns[index]))
-        made = own[[place[v] for _, v in fresh]]
-        made[whole] = average
-        if cells:
-            rows, columns = torch.tensor(cells).T
-            zero = spec.kind in (FeatureKind.BINARY, FeatureKind.COUNT)
-            made[rows, columns] = own.new_zeros(len(columns)) if zero else average[columns]
-        for (number, v), new in fresh.items():
-            row[number, v] = len(nodes) + new
-        tables[name] = torch.cat([own, made])
-    return replace(changed, row=row.masked_fill(changed.node_type < 0, PADDING), tables=tables)
+        tables[name] = [table[graph.row[0, nodes]]]
+    size = {name: len(own[0]) for name, own in tables.items()}
+    for number, part in enumerate(parts):
+        for v in dict.fromkeys(part.nodes if part.kind in (Kind.ROW, Kind.COLUMN) else ()):
+            name = type_name(graph, v)
+            tables[name].append(_changed_row(graph, v, part, averages))
+            row[number, v] = size[name]
+            size[name] += 1
+    return row, {name: torch.cat(several) for name, several in tables.items()}
+
+
+def _changed_row(graph: GraphBatch, v: int, part: Part, averages: Averages) -> Tensor:
+    """The features of a node without those of the part.  (1, d)"""
+    name = type_name(graph, v)
+    spec = graph.schema.spec(name)
+    row = graph.tables[name][graph.row[0, [v]]]
+    average = averages.get(name, _neutral(spec)).to(row.dtype)
+    if part.kind is Kind.ROW or spec.kind is FeatureKind.IDENTITY:
+        return average[None]
+    columns = [column for node, column in zip(part.nodes, part.columns, strict=True) if node == v]
+    row[0, columns] = 0.0 if spec.kind in (FeatureKind.BINARY, FeatureKind.COUNT) else average[columns]
+    return row
 
 
 def _neutral(spec: FeatureSpec) -> Tensor:
@@ -185,9 +167,7 @@ def _neutral(spec: FeatureSpec) -> Tensor:
     return torch.zeros(spec.width)
 
 
-def _columns(
-    graph: GraphBatch, node: int | None, described: Sequence[int], averages: Mapping[str, Tensor]
-) -> list[Part]:
+def _columns(graph: GraphBatch, node: int | None, described: Sequence[int], averages: Averages) -> list[Part]:
     """Columns that hold something, nodes near the target first, and of each node those that an average one has least.
 
     A column holds something where it is not zero; a category, where it is not the usual one. Anonymous continuous
@@ -195,13 +175,13 @@ def _columns(
     """
     steps = steps_from(graph, node)
     parts: list[Part] = []
-    rows = {v: graph.tables[_type(graph, v)][int(graph.row[0, v])] for v in described}
+    rows = {v: graph.tables[type_name(graph, v)][int(graph.row[0, v])] for v in described}
     # equally near nodes in the order of what they hold, so that the order of nodes does not matter
-    for v in sorted(described, key=lambda v: (v != node, steps[v], _type(graph, v), rows[v].tolist())):
-        spec = graph.schema.spec(_type(graph, v))
+    for v in sorted(described, key=lambda v: (v != node, steps[v], type_name(graph, v), rows[v].tolist())):
+        spec = graph.schema.spec(type_name(graph, v))
         if spec.kind is FeatureKind.CONTINUOUS and spec.names is None:
             continue
-        unusual = (rows[v] - averages.get(_type(graph, v), _neutral(spec))).abs()
+        unusual = (rows[v] - averages.get(type_name(graph, v), _neutral(spec))).abs()
         if spec.kind is FeatureKind.CATEGORICAL:
             unusual = (unusual > 0).float()  # codes are not far or near; 0 is one like any other
         present = (unusual if spec.kind is FeatureKind.CATEGORICAL else rows[v]).nonzero()[:, 0]
@@ -216,31 +196,13 @@ def at_limit(parts: Sequence[Part]) -> bool:
     return len(parts) >= COLUMNS_IN_ALL or max(of_node.values(), default=0) >= COLUMNS_PER_NODE
 
 
-def _edges(graph: GraphBatch) -> list[tuple[int, int]]:
-    """Every edge once: an undirected one between types in the direction of its relation."""
-    found = []
-    for u, v in graph.edge[0].nonzero().tolist():
-        relation = graph.schema.relations[int(graph.edge[0, u, v]) - 1]
-        forward = u < v if relation.source == relation.target else _type(graph, u) == relation.source
-        if relation.directed or forward:
-            found.append((u, v))
-    return found
-
-
-def _directed(graph: GraphBatch, u: int, v: int) -> bool:
-    return graph.schema.relations[int(graph.edge[0, u, v]) - 1].directed
-
-
-def _type(graph: GraphBatch, node: int) -> str:
-    return graph.schema.node_types[int(graph.node_type[0, node])]
-
-
 def check_one(graph: GraphBatch, node: int | None) -> None:
     """Raises unless ``graph`` is a single graph and ``node`` one of its target nodes."""
     if len(graph) != 1:
         raise DignnError(f"Effects of removal are of one graph, but {len(graph)} were given; give them one by one")
-    if (node is None) != (graph.schema.target is None):
-        wanted = "no node" if graph.schema.target is None else f"the position of a node of type '{graph.schema.target}'"
-        raise DignnError(f"The node is {node}; this model classifies {wanted}, so give that")
+    task = graph.schema.task
+    if (node is None) != task.of_graphs:
+        wanted = "no node" if task.of_graphs else "the position of one"
+        raise DignnError(f"The node is {node}; this model answers about {task.things}, so give {wanted}")
     if node is not None and not (0 <= node < graph.node_type.size(1) and bool(graph.target_mask[0, node])):
-        raise DignnError(f"Position {node} holds no node of type '{graph.schema.target}'; give one that does")
+        raise DignnError(f"Position {node} holds none of the {task.things}; give one that does")

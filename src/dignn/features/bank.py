@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,76 +12,61 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dignn.batch import GraphBatch
-from dignn.config import PRESETS, Config
-from dignn.errors import DignnError, RunFolderError
-from dignn.features.base import FEATURE_GENERATORS, FeatureGenerator, under
-from dignn.features.ditabddpm import SPARSE
+from dignn.core.devices import Device
+from dignn.core.errors import DignnError, NotNumbersError, RunFolderError
+from dignn.core.files import blamed_on, load_learned, put_under, save_tensors, under
+from dignn.core.processes import map_processes
+from dignn.core.progress import Tick, Together, part_of, silent
+from dignn.core.seeds import Seed
+from dignn.features.base import FeatureGenerator
+from dignn.features.conditions import condition_batch, condition_data
+from dignn.features.ditabddpm.generator import SPARSE
 from dignn.features.neighbour_means import NeighbourMeans
-from dignn.features.table import Table, draw_line
+from dignn.features.registry import FEATURE_GENERATORS
+from dignn.features.settings import FeatureSettings
+from dignn.features.table import Table, draw_label
 from dignn.features.training_rows import training_rows
-from dignn.neighbourhood import condition_batch, condition_data
-from dignn.runtime.files import load_learned, save_tensors
-from dignn.runtime.processes import map_processes
-from dignn.runtime.progress import Tick, silent
-from dignn.runtime.seeds import Seed
-from dignn.sampling import Adjacency
-from dignn.schema import FeatureKind, Schema
+from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import FeatureKind, Schema
 
 log = logging.getLogger(__name__)
 
 # How often members that stand twice in one graph are drawn again; a graph may have more nodes than there are members.
 REDRAWS = 50
 # What becomes of rows that are too few to learn from, and how many classes that have so few a message names.
-REPEATED, NAMED = "they are repeated as they are", 3
+REPEATED, NAMED_CLASSES = "they are repeated as they are", 3
 # Numbers in the tables from which a process of its own for each generator pays.
 MANY_CELLS = 2_000_000
 _FORMAT = "dignn.FeatureBank.1"
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """A generator and what it serves: nodes of a type, or only those of one class."""
-
-    name: str
-    label: int | None
-    generator: FeatureGenerator
-
-
 class FeatureBank:
     """Generates the features of whole graphs.
 
-    Which generator a type gets is decided by ``config.features`` and by what the type has:
+    Which generator a type gets is decided by ``settings.features`` and by what the type has:
 
     - an identity type (members told apart by a one-hot row) draws members as often as they occur near a class;
     - discrete features go to the named generator;
-    - so do continuous ones if the generator is a control or ``tabddpm``. With ``ditabddpm`` and ``config.continuous``
+    - so do continuous ones if the generator is a control or ``tabddpm``. With ``ditabddpm`` and ``settings.continuous``
       "auto", a type whose rows are the means of its neighbours' rows gets such means, sparse rows go to ``ditabddpm``
       and others to ``tabddpm``; with "tabddpm" all go there, as in the paper.
 
     Args:
         schema: the data's schema.
-        method: name of the feature generator, for all types or by type; by default that of ``config``.
-        config: settings.
+        settings: which generators, and theirs.
+        device: where they learn and sample, see :func:`dignn.core.devices.at_work`.
     """
 
-    def __init__(
-        self, schema: Schema, method: str | Mapping[str, str] | None = None, config: Config | None = None
-    ) -> None:
-        self.schema, self.config = schema, config if config is not None else PRESETS["fast"]
-        names = [name for name in schema.node_types if schema.spec(name).generated]
-        method = self.config.features if method is None else method
-        chosen = dict.fromkeys(names, method) if isinstance(method, str) else dict(method)
-        for name in chosen:
-            schema.type_index(name)  # raises on a type that does not exist
-        missing = set(names) - set(chosen)
-        if missing:
-            raise DignnError(f"No feature generator was named for {', '.join(sorted(missing))}; name one for each type")
-        for generator in chosen.values():
-            FEATURE_GENERATORS[generator]  # raises on a generator that does not exist
-        self._method = {name: chosen[name] for name in names}
+    def __init__(self, schema: Schema, settings: FeatureSettings | None = None, *, device: Device = "auto") -> None:
+        self.device = device
+        self.schema, self.settings = schema, settings if settings is not None else FeatureSettings()
+        self._controlled = not FEATURE_GENERATORS[self.settings.features].learns  # raises where there is none
+        self._names = [name for name in schema.node_types if schema.spec(name).generated]
         self._means: dict[str, NeighbourMeans] = {}
-        self.parts: list[Part] = []
+        # by node type, and by class where each has its own
+        self.parts: dict[tuple[str, int | None], FeatureGenerator] = {}
+        self._file: Path | None = None  # that they were loaded from
 
     # -- learning -------------------------------------------------------------------------------------
 
@@ -113,91 +97,94 @@ class FeatureBank:
         """
         learned = np.ones(len(data.node_type), dtype=bool) if learned is None else learned
         around = condition_data(data)
-        parts, jobs = [], []
-        self._means = {}
-        for name, method in self._method.items():
+        jobs, self._means = {}, {}
+        for name in self._names:
             table = training_rows(data, learned, graphs, around, name)
             if table is None:  # a type that is nowhere is never generated, so it needs no features
                 continue
-            means = self._find_means(data, graphs, name, method)
+            means = None
+            if graphs is not None and self.settings.features == "ditabddpm" and self.settings.continuous == "auto":
+                means = NeighbourMeans.find(data, graphs, name)
             if means is not None:
                 self._means[name] = means
                 continue
-            generator = self._generator_for(table, method)
-            for label, rows in self._split(name, table, generator):
-                parts.append((name, label))
-                jobs.append((FEATURE_GENERATORS[generator].build(self.config), rows, seed.child(name, str(label))))
+            kind = FEATURE_GENERATORS[self._generator_for(table)]
+            for label, rows in self._split(name, table, kind.learns):
+                jobs[name, label] = self._new(kind), rows, seed.child(name, str(label))
         # A control learns nothing: its rows need not be sent to a process and back.
-        many = sum(rows.rows.numel() for generator, rows, _ in jobs if generator.learns) >= MANY_CELLS
-        order = sorted(range(len(jobs)), key=lambda number: -jobs[number][1].rows.numel())
-        finished: list[int] = []
-
-        def done(number: int) -> None:
-            finished.append(number)
-            tick(len(finished), len(jobs))
-
+        many = sum(rows.rows.numel() for generator, rows, _ in jobs.values() if generator.learns) >= MANY_CELLS
+        order = sorted(jobs, key=lambda part: -jobs[part][1].rows.numel())
+        together = Together(tick, len(jobs))
         fitted = map_processes(
             _fit_part,
-            [jobs[number] for number in order],
+            [jobs[part] for part in order],
             workers=workers if many or apart else 1,
             apart=apart,
-            done=done,
+            done=lambda number: together.add(1),
         )
-        by_number = dict(zip(order, fitted, strict=True))
-        self.parts = [Part(*part, by_number[number]) for number, part in enumerate(parts)]
+        made = dict(zip(order, fitted, strict=True))
+        self.parts, self._file = {part: made[part] for part in jobs}, None
         self._tell_of_few_rows()
         tick(1, 1)
         return self
 
-    def _find_means(self, data: Adjacency, graphs: GraphBatch | None, name: str, method: str) -> NeighbourMeans | None:
-        if method != "ditabddpm" or self.config.continuous != "auto" or graphs is None:
-            return None
-        return NeighbourMeans.find(data, graphs, name)
+    @property
+    def learning_steps(self) -> int:
+        """Steps of the generator that learns longest, of those that node types may get; 0 where none learns.
 
-    def _generator_for(self, table: Table, method: str) -> str:
+        With training by epochs a lower bound: one step in each.
+        """
+        possible = {generator for name in self._names for generator in self._generators(self.schema.spec(name).kind)}
+        return max((FEATURE_GENERATORS[each].build(self.settings).learning_steps for each in possible), default=0)
+
+    def _new(self, kind: type[FeatureGenerator]) -> FeatureGenerator:
+        generator = kind.build(self.settings)
+        generator.device = self.device
+        return generator
+
+    def _generators(self, kind: FeatureKind) -> tuple[str, str]:
+        """Names of the generators that learn sparse tables of a kind, and others."""
+        named = self.settings.features
+        if kind is FeatureKind.IDENTITY and not self._controlled:
+            return "bootstrap", "bootstrap"
+        if kind is FeatureKind.CONTINUOUS and named == "ditabddpm":
+            return ("ditabddpm" if self.settings.continuous == "auto" else "tabddpm"), "tabddpm"
+        return named, named
+
+    def _generator_for(self, table: Table) -> str:
         """Name of the generator that learns a table."""
-        kind = table.spec.kind
-        if not FEATURE_GENERATORS[method].learns:
-            return method
-        if kind is FeatureKind.IDENTITY:
-            return "bootstrap"
-        if kind is FeatureKind.CONTINUOUS and method == "ditabddpm":
-            sparse = float((table.rows != 0).double().mean()) <= SPARSE
-            return "ditabddpm" if sparse and self.config.continuous == "auto" else "tabddpm"
-        return method
+        sparse, dense = self._generators(table.spec.kind)
+        return sparse if sparse != dense and float((table.rows != 0).double().mean()) <= SPARSE else dense
 
-    def _split(self, name: str, table: Table, generator: str) -> list[tuple[int | None, Table]]:
+    def _split(self, name: str, table: Table, learns: bool) -> list[tuple[int | None, Table]]:
         """The tables that one generator each learns: all rows, or those of each class of the target type."""
-        if not self.config.one_model_per_class or not FEATURE_GENERATORS[generator].learns:
+        if not self.settings.one_model_per_class or not learns:
             return [(None, table)]
-        if self.schema.target not in (None, name):
-            return [(None, replace(table, condition=table.condition[:, :0]))]
-        found: list[tuple[int | None, Table]] = []
-        for label in range(self.schema.num_classes):
-            rows = table[(table.condition[:, label] > 0).nonzero()[:, 0]]
-            if len(rows):
-                found.append((label, replace(rows, condition=rows.condition[:, :0])))
-        return found or [(None, replace(table, condition=table.condition[:, :0]))]
+        blind = replace(table, condition=table.condition[:, :0])
+        answered = self.schema.task.types(self.schema.node_types)[self.schema.type_index(name)]
+        classes = range(self.schema.num_classes) if answered else ()
+        found: list[tuple[int | None, Table]]
+        found = [(label, blind[(table.condition[:, label] > 0).nonzero()[:, 0]]) for label in classes]
+        return [(label, rows) for label, rows in found if len(rows)] or [(None, blind)]
 
     def _tell_of_few_rows(self) -> None:
         """One sentence for each type: data may have many small classes."""
         small: dict[str, dict[str, float]] = {}
-        for part in self.parts:
-            few = part.generator.report.get("few_rows", {})
-            whole = few.get(str(part.generator.classes))  # the line of all rows
-            if whole is not None and part.label is None:
-                log.warning("The data has only %.0f feature rows of '%s' to learn from; %s", whole, part.name, REPEATED)
+        for (name, own), generator in self.parts.items():
+            few = generator.report.get("few_rows", {})
+            whole = few.get(str(generator.classes))  # the label that all rows have
+            if whole is not None and own is None:
+                log.warning("The data has only %.0f feature rows of '%s' to learn from; %s", whole, name, REPEATED)
                 continue
-            for line, number in few.items():
-                label = int(line) if part.label is None else part.label
-                small.setdefault(part.name, {})[self.schema.classes[label]] = number
+            for label, number in few.items():
+                small.setdefault(name, {})[self.schema.classes[int(label) if own is None else own]] = number
         for name, rows in small.items():
             if len(rows) == 1:
                 only = next(iter(rows.items()))
                 log.warning("Class '%s' has only %.0f feature rows of '%s' to learn from; %s", *only, name, REPEATED)
                 continue
-            named = ", ".join(f"'{each}': {number:.0f}" for each, number in list(rows.items())[:NAMED])
-            more = f" and {len(rows) - NAMED} more" if len(rows) > NAMED else ""
+            named = ", ".join(f"'{each}': {number:.0f}" for each, number in list(rows.items())[:NAMED_CLASSES])
+            more = f" and {len(rows) - NAMED_CLASSES} more" if len(rows) > NAMED_CLASSES else ""
             what = "%d classes have few feature rows of '%s' to learn from (%s%s); %s"
             log.warning(what, len(rows), name, named, more, REPEATED)
 
@@ -207,12 +194,12 @@ class FeatureBank:
         found: dict[str, Any] = {
             name: {"generator": "neighbour means", "of": means.source} for name, means in self._means.items()
         }
-        for part in self.parts:
-            about = {"generator": part.generator.name, **part.generator.report}
-            if part.label is None:
-                found[part.name] = about
+        for (name, label), generator in self.parts.items():
+            about = {"generator": generator.name, **generator.report}
+            if label is None:
+                found[name] = about
             else:
-                found.setdefault(part.name, {})[self.schema.classes[part.label]] = about
+                found.setdefault(name, {})[self.schema.classes[label]] = about
         return found
 
     # -- filling --------------------------------------------------------------------------------------
@@ -237,65 +224,63 @@ class FeatureBank:
         Returns:
             Graphs whose tables have one row for each node, however often they are drawn anew.
         """
-        if nodes.shape != batch.node_type.shape or nodes.dtype != torch.bool:
-            raise DignnError(
-                f"Marks of nodes to draw anew are {nodes.dtype} of shape {tuple(nodes.shape)}; "
-                f"give one bool for each node, shape {tuple(batch.node_type.shape)}"
-            )
         return self._draw(batch, nodes, seed, silent)
 
     def _draw(self, batch: GraphBatch, nodes: Tensor, seed: Seed, tick: Tick) -> GraphBatch:
         """Generates the rows of the marked nodes (B, N), lets means beside them follow, and keeps all others."""
         around = condition_batch(batch)
-        row, tables = batch.row.clone(), dict(batch.tables)
+        filled = batch
         # Means come last: they look at the rows of others.
-        order = sorted(self._method, key=lambda name: name in self._means)
+        order = sorted(self._names, key=lambda name: name in self._means)
         for number, name in enumerate(order):
             here = batch.node_type == self.schema.type_index(name)
-            part = _part(tick, number, len(order))
+            part = part_of(tick, number, len(order))
             own = seed.child(name)
             means, marked = self._means.get(name), here & nodes
             kept = torch.empty(0) if torch.equal(marked, here) else batch.features(name)  # by graph and position
             if means is not None and len(kept):
-                marked = marked | means.follow(batch, tables, row, nodes, kept)
+                marked = marked | means.follow(batch, filled, nodes, kept)
             rows = torch.empty(0, self.schema.spec(name).width)
             some = bool(marked.any())
-            if some and means is not None:
-                rows = means.fill(batch, tables, row, around, self._generate, own, nodes=marked)
-            elif some:
-                rows = self._generate(name, around[marked], own, part)
-                if self.schema.spec(name).kind is FeatureKind.IDENTITY:
-                    self._tell_apart(rows, marked, around[marked], name, own, _members(batch, name, here & ~marked))
+            if some:
+                with blamed_on(self._file):
+                    if means is not None:
+                        rows = means.fill(filled, around, self._generate, own, marked)
+                    else:
+                        rows = self._generate(name, around[marked], own, part)
+                    if self.schema.spec(name).kind is FeatureKind.IDENTITY and means is None:
+                        self._tell_apart(rows, marked, around[marked], name, own, _members(batch, name, here & ~marked))
+                    _check_numbers(rows, name)
             if len(kept):
                 kept[marked[here]] = rows
                 rows = kept
-            tables[name] = rows
-            row[here] = torch.arange(len(rows))
+            row = filled.row.masked_scatter(here, torch.arange(len(rows)))
+            filled = replace(filled, row=row, tables={**filled.tables, name: rows})
             part(1, 1)
-        return replace(batch, row=row, tables=tables)
+        return filled
 
     def _generate(self, name: str, condition: Tensor, seed: Seed, tick: Tick = silent) -> Tensor:
         """Rows of a type for these conditions (m, 2 C)."""
-        parts = [part for part in self.parts if part.name == name]
+        parts = {label: generator for (of, label), generator in self.parts.items() if of == name}
         if not parts:
             if self.parts or self._means:
                 raise DignnError(f"The data has no feature rows of '{name}', so none can be generated; leave it out")
             raise DignnError(f"The features of '{name}' were not learned yet; call fit first")
         blind = condition[:, :0]
-        if parts[0].label is None:
-            generator = parts[0].generator
+        if None in parts:
+            generator = parts[None]
             return generator.sample(condition if generator.classes else blind, seed=seed, tick=tick)
-        line = draw_line(condition, seed.child("class").torch())
-        known = torch.tensor([part.label for part in parts])
+        label = draw_label(condition, seed.child("class").torch())
+        known = torch.tensor(list(parts))
         # A node without a class, or of a class without rows, takes any of the classes.
-        lost = ~torch.isin(line, known)
-        line[lost] = known[torch.randint(len(known), (int(lost.sum()),), generator=seed.child("lost").torch())]
-        out = torch.empty(len(line), self.schema.spec(name).width)
-        for number, part in enumerate(parts):
-            mine = line == known[number]
+        lost = ~torch.isin(label, known)
+        label[lost] = known[torch.randint(len(known), (int(lost.sum()),), generator=seed.child("lost").torch())]
+        out = torch.empty(len(label), self.schema.spec(name).width)
+        for number, (own, generator) in enumerate(parts.items()):
+            mine = label == known[number]
             if bool(mine.any()):
-                piece = _part(tick, number, len(parts))
-                out[mine] = part.generator.sample(blind[mine], seed=seed.child("class", str(part.label)), tick=piece)
+                piece = part_of(tick, number, len(parts))
+                out[mine] = generator.sample(blind[mine], seed=seed.child("class", str(own)), tick=piece)
         return out
 
     def _tell_apart(
@@ -323,12 +308,10 @@ class FeatureBank:
         """Writes what was learned to a safetensors file."""
         tensors: dict[str, Tensor] = {}
         parts, means = [], []
-        for number, part in enumerate(self.parts):
-            state, settings = part.generator.state()
-            tensors |= {f"part.{number}.{name}": value for name, value in state.items()}
-            parts.append(
-                {"name": part.name, "label": part.label, "generator": part.generator.name, "settings": settings}
-            )
+        for number, ((name, label), generator) in enumerate(self.parts.items()):
+            state, settings = generator.state()
+            tensors |= put_under(f"part.{number}.", state)
+            parts.append({"name": name, "label": label, "generator": generator.name, "settings": settings})
         for name, found in self._means.items():
             tensors |= {f"means.{name}.degree": found.degree, f"means.{name}.follows": found.follows}
             means.append({"name": name, "source": found.source})
@@ -339,22 +322,27 @@ class FeatureBank:
         """Takes up what a bank of the same settings wrote with :meth:`save`, and returns itself."""
 
         def restore(tensors: dict[str, Tensor], settings: dict[str, Any]) -> None:
-            if not {about["name"] for about in (*settings["parts"], *settings["means"])} <= self._method.keys():
+            if not {about["name"] for about in (*settings["parts"], *settings["means"])} <= set(self._names):
                 raise RunFolderError(f"{path} holds features of other node types; choose another folder or delete it")
-            parts = []
+            fitted, means = {}, {}
             for number, about in enumerate(settings["parts"]):
-                generator = FEATURE_GENERATORS[about["generator"]].build(self.config)
+                generator = self._new(FEATURE_GENERATORS[about["generator"]])
                 spec = self.schema.spec(about["name"])
-                generator.restore(under(tensors, f"part.{number}."), about["settings"], spec)
-                parts.append(Part(about["name"], about["label"], generator))
-            means = {}
+                generator.restore(under(f"part.{number}.", tensors), about["settings"], spec)
+                fitted[about["name"], about["label"]] = generator
             for about in settings["means"]:
-                state = under(tensors, f"means.{about['name']}.")
-                means[about["name"]] = NeighbourMeans(about["name"], about["source"], state["degree"], state["follows"])
-            self.parts, self._means = parts, means
+                name = about["name"]
+                means[name] = NeighbourMeans(name, about["source"], **under(f"means.{name}.", tensors))
+            self.parts, self._means = fitted, means
 
         load_learned(path, _FORMAT, restore)
+        self._file = Path(path)
         return self
+
+
+def _check_numbers(rows: Tensor, name: str) -> None:
+    if not bool(rows.isfinite().all()):
+        raise NotNumbersError(f"Generated features of '{name}' are no numbers; scale its columns, and learn again")
 
 
 def _members(batch: GraphBatch, name: str, nodes: Tensor) -> set[tuple[int, int]]:
@@ -367,8 +355,3 @@ def _members(batch: GraphBatch, name: str, nodes: Tensor) -> set[tuple[int, int]
 
 def _fit_part(generator: FeatureGenerator, table: Table, seed: Seed) -> FeatureGenerator:
     return generator.fit(table.rows, table.condition, table.spec, weight=table.weight, seed=seed)
-
-
-def _part(tick: Tick, number: int, count: int) -> Tick:
-    """Progress of one of ``count`` equal parts as progress of the whole."""
-    return lambda done, total: tick(1000 * number + 1000 * done // max(total, 1), 1000 * count)

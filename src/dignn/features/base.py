@@ -1,21 +1,25 @@
-"""What every feature generator is, and their registry."""
+"""What every feature generator is."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor
 
-from dignn.config import Config
-from dignn.errors import DignnError
-from dignn.features.table import Table, draw_line
-from dignn.registry import Registry
-from dignn.runtime.progress import Tick, silent
-from dignn.runtime.seeds import Seed
-from dignn.runtime.threads import single_thread
-from dignn.schema import FeatureKind, FeatureSpec
+from dignn.core.devices import Device
+from dignn.core.errors import DignnError
+from dignn.core.files import put_under, under
+from dignn.core.progress import Tick, Together, silent
+from dignn.core.seeds import Seed
+from dignn.core.threads import map_threads, single_thread
+from dignn.features.many_levels import ManyLevels
+from dignn.features.settings import FeatureSettings
+from dignn.features.table import Table, draw_label
+from dignn.graphs.schema import FeatureKind, FeatureSpec
 
 # A class needs so many rows to learn from; with fewer, its own rows are repeated.
 LEAST_ROWS = 20
@@ -29,14 +33,20 @@ class FeatureGenerator(ABC):
     nodes around for any other, all zero where no target node is near. A row is generated for one class, drawn from
     the condition, or for none with what the condition lacks to 1. A class with fewer than 20 rows is not learned: its
     own rows are drawn instead, and ``report`` says so; a class without any rows is generated like a node without a
-    class.
+    class. A discrete column with more than 1,000 values (ids) is not learned either: see
+    :mod:`dignn.features.many_levels`.
 
     To add a method, write ``_fit`` and ``_sample``, and ``_state`` and ``_restore`` so that what was learned can be
     kept in a file; register the class by a name.
 
+    Args:
+        config: its settings; those of the preset ``fast`` by default.
+
     Attributes:
         kinds: kinds of features that it can learn.
         learns: whether it needs rows enough to learn from.
+        device: where it learns and samples, see :func:`dignn.core.devices.at_work`; what it keeps and gives is on the
+            CPU.
         report: what learning and sampling found, as JSON takes it.
     """
 
@@ -44,18 +54,32 @@ class FeatureGenerator(ABC):
     kinds: ClassVar[frozenset[FeatureKind]] = GENERATED_KINDS
     learns: ClassVar[bool] = True
 
-    def __init__(self) -> None:
+    def __init__(self, config: Any = None) -> None:
+        self.config = config if config is not None else self._own(FeatureSettings())
         self.report: dict[str, Any] = {}
+        self.device: Device = "auto"
         self._classes = -1  # before fit
-        self._learned = False  # whether any line is learned
+        self._learned = False  # whether any label is learned
         self._few: Table | None = None  # rows of classes with too few of them
-        self._few_lines: tuple[int, ...] = ()
+        self._few_labels: tuple[int, ...] = ()
         self._absent: tuple[int, ...] = ()  # classes without rows
+        self._many: ManyLevels | None = None  # columns that are not learned
 
     @classmethod
-    def build(cls, config: Config) -> Self:
-        """A generator with the settings that ``config`` has for it."""
-        return cls()
+    def build(cls, settings: FeatureSettings) -> Self:
+        """A generator with those of the settings that are its own."""
+        own = cls._own(settings)
+        return cls() if own is None else cls(own)
+
+    @classmethod
+    def _own(cls, settings: FeatureSettings) -> Any:
+        """The settings that have its name; None for a method without any."""
+        return getattr(settings, cls.name.replace("-", "_"), None)
+
+    @property
+    def learning_steps(self) -> int:
+        """Gradient steps that learning takes, at least; 0 where there are none."""
+        return 0
 
     @property
     def classes(self) -> int:
@@ -94,10 +118,16 @@ class FeatureGenerator(ABC):
         self.spec, self._classes, self.report = spec, table.classes, {}
         self._set_few(table)
         absent = (table.condition.sum(0) == 0).nonzero()[:, 0].tolist()
-        self._absent = tuple(line for line in absent if line not in self._few_lines)
-        if self._few_lines:
-            table = self._without_few(table)
-        self._learned = table.classes not in self._few_lines
+        self._absent = tuple(label for label in absent if label not in self._few_labels)
+        condition = table.condition.clone()
+        condition[:, [label for label in self._few_labels if label < table.classes]] = 0.0
+        table = replace(table, condition=condition)  # what rows are of classes with few, they are of no class
+        self._many = ManyLevels.find(table) if self.learns else None
+        if self._many is not None:
+            table = self._many.rest(table)
+            self.spec = table.spec
+            self.report["from_real_rows"] = len(self._many.columns)
+        self._learned = table.classes not in self._few_labels and self.spec.width > 0
         if self._learned:
             with single_thread():
                 self._fit(table, seed, tick)
@@ -121,69 +151,95 @@ class FeatureGenerator(ABC):
                 f"Conditions of shape {tuple(condition.shape)} do not fit the {self._classes} known classes"
             )
         generator = seed.torch()
-        line = draw_line(condition, generator)
-        line[torch.isin(line, torch.tensor(self._absent, dtype=torch.long))] = self._classes
-        few = torch.isin(line, torch.tensor(self._few_lines, dtype=torch.long))
-        out = torch.empty(len(line), self.spec.width)
+        label = draw_label(condition, generator)
+        label[torch.isin(label, torch.tensor(self._absent, dtype=torch.long))] = self._classes
+        few = torch.isin(label, torch.tensor(self._few_labels, dtype=torch.long))
+        out = torch.empty(len(label), self._width)
         if bool(few.any()):
-            assert self._few is not None  # there are lines of it
-            out[few] = self._few.rows[self._few.draw(line[few], generator)[:, 0]]
+            assert self._few is not None  # there are labels of it
+            out[few] = self._few.rows[self._few.draw(label[few], generator)[:, 0]]
         if bool((~few).any()):
             with single_thread(), torch.no_grad():
-                learned = self._sample(line[~few], seed.child("learned"), tick)
-            if bool(few.any()):
-                out[~few] = learned
-            else:
-                out = learned
+                out[~few] = self._made(label[~few], seed.child("learned"), tick)
         tick(1, 1)
+        return out
+
+    @property
+    def _width(self) -> int:
+        """Columns of a row, those included that are not learned."""
+        return self.spec.width + (0 if self._many is None else len(self._many.columns))
+
+    def _made(self, label: Tensor, seed: Seed, tick: Tick) -> Tensor:
+        """A row for each label (m,): learned columns, and those of real rows.  (m, d)"""
+        if self._many is None:
+            return self._sample(label, seed, tick)
+        out = torch.empty(len(label), self._width)
+        out[:, self._many.columns] = self._many.draw(label, seed.child("real rows").torch())
+        if self._learned:
+            out[:, self._many.others] = self._sample(label, seed, tick)
+        return out
+
+    def _in_pieces(self, label: Tensor, size: int, sample: Callable[[Tensor, int], Tensor], tick: Tick) -> Tensor:
+        """Rows for labels (m,), up to ``size`` at a time, by ``sample`` of some labels and the place of the first.
+
+        Pieces run side by side, each with random numbers of its own, so the result does not depend on how many do.
+        """
+        out = torch.empty(len(label), self.spec.width)
+        progress = Together(tick, len(label))
+
+        def one(start: int) -> None:
+            part = label[start : start + size]
+            out[start : start + size] = sample(part, start).cpu()
+            progress.add(len(part))
+
+        map_threads(one, range(0, len(label), size))
         return out
 
     # -- classes with few rows ------------------------------------------------------------------------
 
     def _set_few(self, table: Table) -> None:
-        """Finds the lines that are not learned."""
-        self._few, self._few_lines = None, ()
+        """Finds the labels that are not learned."""
+        self._few, self._few_labels = None, ()
         if not self.learns:
             return
         number = torch.cat([table.condition.sum(0), torch.tensor([float(len(table))])])
-        self._few_lines = tuple(((number > 0) & (number < LEAST_ROWS)).nonzero()[:, 0].tolist())
-        if len(table) < LEAST_ROWS:  # classes without rows follow line C, which is not learned either
-            self._few_lines = tuple(range(table.classes + 1))
-        if self._few_lines:
-            self.report["few_rows"] = {str(line): float(number[line]) for line in self._few_lines}
-            classes = [line for line in self._few_lines if line < table.classes]
+        self._few_labels = tuple(((number > 0) & (number < LEAST_ROWS)).nonzero()[:, 0].tolist())
+        if len(table) < LEAST_ROWS:  # classes without rows follow label C, which is not learned either
+            self._few_labels = tuple(range(table.classes + 1))
+        if self._few_labels:
+            self.report["few_rows"] = {str(label): float(number[label]) for label in self._few_labels}
+            classes = [label for label in self._few_labels if label < table.classes]
             whole = len(table) < LEAST_ROWS
             self._few = table if whole else table[(table.condition[:, classes] > 0).any(1).nonzero()[:, 0]]
-
-    def _without_few(self, table: Table) -> Table:
-        """The same rows; what they are of classes with few rows, they are of no class."""
-        condition = table.condition.clone()
-        condition[:, [line for line in self._few_lines if line < table.classes]] = 0.0
-        return Table(table.rows, condition, table.weight, table.spec)
 
     # -- files ----------------------------------------------------------------------------------------
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Tensors, and settings as JSON takes them: all that :meth:`restore` needs."""
         settings: dict[str, Any] = {"classes": self._classes, "report": self.report}
-        settings |= {"few": list(self._few_lines), "absent": list(self._absent)}
+        settings |= {"few": list(self._few_labels), "absent": list(self._absent)}
         tensors: dict[str, Tensor] = {}
         if self._few is not None:
-            tensors |= {f"few.{name}": value for name, value in self._few.state().items()}
+            tensors |= put_under("few.", self._few.state())
+        if self._many is not None:
+            tensors |= put_under("many.", self._many.state())
         if self._learned:
             learned, settings["learned"] = self._state()
-            tensors |= {f"learned.{name}": value for name, value in learned.items()}
+            tensors |= put_under("learned.", learned)
         return tensors, settings
 
     def restore(self, tensors: dict[str, Tensor], settings: dict[str, Any], spec: FeatureSpec) -> Self:
         """Takes up what a generator of the same settings gave with :meth:`state`, and returns itself."""
         self.spec, self._classes, self.report = spec, int(settings["classes"]), settings["report"]
-        self._few_lines, self._absent = tuple(settings["few"]), tuple(settings["absent"])
-        few = under(tensors, "few.")
+        self._few_labels, self._absent = tuple(settings["few"]), tuple(settings["absent"])
+        few = under("few.", tensors)
         self._few = Table.restored(few, spec) if few else None
+        many = under("many.", tensors)
+        self._many = ManyLevels.restored(many, spec) if many else None
+        self.spec = spec if self._many is None else spec.only(self._many.others.tolist())
         self._learned = "learned" in settings
         if self._learned:
-            self._restore(under(tensors, "learned."), settings["learned"])
+            self._restore(under("learned.", tensors), settings["learned"])
         return self
 
     # -- what a method provides -----------------------------------------------------------------------
@@ -193,8 +249,8 @@ class FeatureGenerator(ABC):
         """Learns from at least one row."""
 
     @abstractmethod
-    def _sample(self, line: Tensor, seed: Seed, tick: Tick) -> Tensor:
-        """A row for each line (m,), a class or C for none; at least one.  (m, d)"""
+    def _sample(self, label: Tensor, seed: Seed, tick: Tick) -> Tensor:
+        """A row for each label (m,), a class or C for none; at least one.  (m, d)"""
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -203,19 +259,3 @@ class FeatureGenerator(ABC):
     @abstractmethod
     def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any]) -> None:
         """``self.spec`` is set already."""
-
-
-def under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The tensors whose names begin with ``prefix``, without it."""
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
-
-
-class FeatureRegistry(Registry[type[FeatureGenerator]]):
-    """Feature generators by name; a registered class knows its own."""
-
-    def add(self, name: str, item: type[FeatureGenerator]) -> type[FeatureGenerator]:
-        item.name = name
-        return super().add(name, item)
-
-
-FEATURE_GENERATORS = FeatureRegistry("feature generator")

@@ -7,11 +7,12 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from dignn.config import TrainingConfig
+from dignn.core.devices import model_device
+from dignn.core.progress import Tick
+from dignn.core.seeds import Seed
+from dignn.diffusion.settings import TrainingConfig
 from dignn.diffusion.training import TrainingReport, train
 from dignn.features.table import Table
-from dignn.runtime.progress import Tick
-from dignn.runtime.seeds import Seed
 
 # Share of rows with a class that learn for nodes without one.
 NAMELESS = 0.05
@@ -19,7 +20,7 @@ NAMELESS = 0.05
 VALIDATION_SHARE, VALIDATION_TIMES = 10, 4
 
 Loss = Callable[[Tensor, Tensor, torch.Generator], Tensor]
-"""(rows (B, d), their lines (B,), generator) -> ()"""
+"""(rows (B, d), their labels (B,), generator) -> ()"""
 
 
 def train_on_rows(
@@ -28,8 +29,8 @@ def train_on_rows(
     """Trains on nine in ten rows and validates on the others; afterwards the best weights are in ``network``.
 
     Args:
-        network: what is trained.
-        table: whose rows and lines are drawn.
+        network: what is trained, on its device.
+        table: whose rows and labels are drawn.
         loss: of some rows.
         batch: rows in a batch.
         config: rates and patience.
@@ -38,30 +39,28 @@ def train_on_rows(
     """
     learn, held = table.divide(VALIDATION_SHARE, seed.child("division").torch())
     generator = seed.child("batches").torch()
+    device = model_device(network)
 
     def shard() -> Tensor:
-        row, line = learn.draw_batch(batch, generator, NAMELESS)
-        return loss(learn.rows[row], line, generator)
+        row, label = learn.draw_batch(batch, generator, NAMELESS)
+        return loss(learn.rows[row].to(device), label.to(device), generator)
 
     def validate() -> float:
         assert held is not None  # asked only then
         own = seed.child("validation").torch()  # the same rows and noise at each look
-        row, line = held.draw_batch(VALIDATION_TIMES * len(held), own, NAMELESS)
+        row, label = held.draw_batch(VALIDATION_TIMES * len(held), own, NAMELESS)
         parts = [
-            float(loss(held.rows[some], its, own)) * len(some)
-            for some, its in zip(row.split(batch), line.split(batch), strict=True)
+            float(loss(held.rows[some].to(device), its.to(device), own)) * len(some)
+            for some, its in zip(row.split(batch), label.split(batch), strict=True)
         ]
         return sum(parts) / len(row)
 
     steps = config.steps_for(len(learn), batch)
-    with torch.random.fork_rng(devices=[]):  # dropout draws from torch's global generator
-        torch.manual_seed(seed.child("dropout").value)
-        return train(
-            network, lambda step: [shard], validate if held is not None else None, config, steps=steps, tick=tick
-        )
+    with seed.child("dropout").torch_globally():
+        return train(network, lambda step: [shard], validate if held else None, config, steps=steps, tick=tick)
 
 
-def even_times(size: int, generator: torch.Generator) -> Tensor:
-    """Times spread evenly over (0, 1), in random order.  (size,)"""
-    place = torch.randperm(size, generator=generator)
-    return (place + torch.rand(size, generator=generator)) / size
+def even_times(rows: Tensor, generator: torch.Generator) -> Tensor:
+    """A time for each row, on its device: spread evenly over (0, 1), in random order.  (n, ...) -> (n,)"""
+    place = torch.randperm(len(rows), generator=generator)
+    return ((place + torch.rand(len(rows), generator=generator)) / len(rows)).to(rows.device)

@@ -14,6 +14,16 @@ _WAVES = 8
 NUMBER_FEATURES = 2 * _WAVES + 1
 
 
+class Dropout(nn.Dropout):
+    """Torch's dropout, bit for bit, with random numbers that are drawn on the CPU wherever the values are."""
+
+    def forward(self, values: Tensor) -> Tensor:
+        if not self.training or not self.p:
+            return values
+        kept = torch.empty(values.shape, dtype=values.dtype).bernoulli_(1 - self.p).div_(1 - self.p)
+        return values * kept.to(values.device)
+
+
 class ResidualBlocks(nn.Module):
     """h + Linear(Dropout(SiLU(Linear(LayerNorm(h))))), several times, and a last LayerNorm.  (B, width)"""
 
@@ -21,7 +31,7 @@ class ResidualBlocks(nn.Module):
         super().__init__()
         self.blocks = nn.ModuleList(
             nn.Sequential(
-                nn.LayerNorm(width), nn.Linear(width, width), nn.SiLU(), nn.Dropout(dropout), nn.Linear(width, width)
+                nn.LayerNorm(width), nn.Linear(width, width), nn.SiLU(), Dropout(dropout), nn.Linear(width, width)
             )
             for _ in range(blocks)
         )
@@ -34,28 +44,27 @@ class ResidualBlocks(nn.Module):
 
 
 class TableMLP(nn.Module):
-    """A residual MLP that sees all columns, the time and the line.
+    """A residual MLP that sees all columns, the time and the label.
 
     Args:
         inputs, outputs: numbers that enter and leave for each row.
-        lines: C + 1.
+        labels: C + 1.
         width, blocks, dropout: of the MLP.
     """
 
-    def __init__(self, inputs: int, outputs: int, lines: int, width: int, blocks: int, dropout: float) -> None:
+    def __init__(self, inputs: int, outputs: int, labels: int, width: int, blocks: int, dropout: float) -> None:
         super().__init__()
         self.enter = nn.Linear(inputs, width)
         self.time = nn.Sequential(nn.Linear(NUMBER_FEATURES, width), nn.SiLU(), nn.Linear(width, width))
-        self.line = nn.Embedding(lines, width)
+        self.line = nn.Embedding(labels, width)  # of the label; files know it by this name
         nn.init.normal_(self.line.weight, std=0.1)  # classes begin alike: most of what is learned serves all of them
         self.blocks = ResidualBlocks(width, blocks, dropout)
         self.leave = zero_linear(width, outputs)
 
-    def forward(self, values: Tensor, signal: Tensor, line: Tensor) -> Tensor:
+    def forward(self, values: Tensor, signal: Tensor, label: Tensor) -> Tensor:
         """(B, inputs), (B,), (B,) -> (B, outputs)"""
         time = self.time(number_features(angle(signal) / (math.pi / 2)))
-        out: Tensor = self.leave(self.blocks(self.enter(values) + time + self.line(line)))
-        return out
+        return self.leave(self.blocks(self.enter(values) + time + self.line(label)))
 
 
 class PaperMLP(nn.Module):
@@ -67,39 +76,38 @@ class PaperMLP(nn.Module):
 
     Args:
         slots: values of all columns together.
-        lines: C + 1.
+        labels: C + 1.
         width, blocks, dropout: of the MLP.
     """
 
-    def __init__(self, slots: int, lines: int, width: int, blocks: int, dropout: float) -> None:
+    def __init__(self, slots: int, labels: int, width: int, blocks: int, dropout: float) -> None:
         super().__init__()
         self.enter = nn.Linear(slots, width)
         self.time = nn.Sequential(nn.Linear(NUMBER_FEATURES, width), nn.SiLU(), nn.Linear(width, width))
-        self.line = nn.Embedding(lines, width)
+        self.line = nn.Embedding(labels, width)  # of the label; files know it by this name
         self.lead_in = nn.Sequential(nn.SiLU(), nn.ReLU(), nn.Linear(width, width))
         self.before = nn.ModuleList(nn.LayerNorm(width) for _ in range(blocks))
         self.blocks = nn.ModuleList(
             nn.Sequential(
-                nn.Dropout(dropout), nn.Linear(width, width), nn.SiLU(), nn.Dropout(dropout), nn.Linear(width, width)
+                Dropout(dropout), nn.Linear(width, width), nn.SiLU(), Dropout(dropout), nn.Linear(width, width)
             )
             for _ in range(blocks)
         )
         self.after = nn.ModuleList(nn.LayerNorm(width) for _ in range(blocks))
         self.leave = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, slots))
 
-    def forward(self, values: Tensor, signal: Tensor, line: Tensor) -> Tensor:
+    def forward(self, values: Tensor, signal: Tensor, label: Tensor) -> Tensor:
         """(B, slots), (B,), (B,) -> (B, slots)"""
         time = self.time(number_features(angle(signal) / (math.pi / 2)))
-        hidden = self.lead_in(self.enter(values) + time + self.line(line))
+        hidden = self.lead_in(self.enter(values) + time + self.line(label))
         for before, block, after in zip(self.before, self.blocks, self.after, strict=True):
             hidden = after(hidden + block(before(hidden)))
-        out: Tensor = self.leave(hidden)
-        return out
+        return self.leave(hidden)
 
 
 def number_features(value: Tensor) -> Tensor:
     """A number, and its sines and cosines, so that a network can tell near values apart.  (B,) -> (B, 17)"""
-    angle = value[:, None] * (math.pi / 2) * 2.0 ** torch.arange(_WAVES)
+    angle = value[:, None] * (math.pi / 2) * 2.0 ** torch.arange(_WAVES, device=value.device)
     return torch.cat([value[:, None], angle.sin(), angle.cos()], dim=1)
 
 

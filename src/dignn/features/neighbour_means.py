@@ -15,17 +15,21 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from dignn.batch import GraphBatch
+from dignn.core.seeds import Seed
 from dignn.diffusion.categorical import draw
-from dignn.neighbourhood import class_of_condition
-from dignn.runtime.seeds import Seed
-from dignn.sampling import Adjacency
-from dignn.schema import FeatureKind, Schema
+from dignn.features.conditions import class_of_condition
+from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import FeatureKind
 
 # Rows that differ from a mean by no more than this are that mean.
 _EXACT = 1e-4
 # Numbers that differ from whole ones by no more than this are whole.
 _WHOLE = 1e-2
+# A row is composed of at most so many others: the mean of a hub's neighbours is hardly another than that of some.
+MOST_COMPOSED = 64
+# Rows of a type that would be composed of more than this on average are learned like any other, which costs less.
+MOST_ON_AVERAGE = 16
 
 Generate = Callable[[str, Tensor, Seed], Tensor]
 """(node type, conditions (m, 2 C), seed) -> rows (m, d)"""
@@ -50,7 +54,8 @@ class NeighbourMeans:
     def find(cls, data: Adjacency, graphs: GraphBatch, name: str) -> NeighbourMeans | None:
         """The type whose means the rows of ``name`` are, exactly and in all rows; None if there is none.
 
-        Only types whose own rows are generated from scratch can be the source.
+        Only types whose own rows are generated from scratch can be the source, and only where rows have few neighbours
+        on average in ``graphs``: what composing a row costs must not grow with the degree of its node.
         """
         schema = data.schema
         if schema.spec(name).kind is not FeatureKind.CONTINUOUS:
@@ -60,43 +65,32 @@ class NeighbourMeans:
             if other.kind in (FeatureKind.BINARY, FeatureKind.COUNT) and other.width == schema.spec(name).width:
                 joined = _joined(data, name, source)
                 if _are_means(data, joined, name, source):
-                    return cls(
-                        name, source, _degrees(data, graphs, joined, name, source), _siblings(data, joined, source)
-                    )
+                    degree = torch.from_numpy(np.diff(joined.indptr)).long().clamp_max(MOST_COMPOSED)
+                    here = graphs.node_type == schema.type_index(name)
+                    if float(degree[graphs.row[here]].double().mean()) > MOST_ON_AVERAGE:
+                        return None
+                    return cls(name, source, _degrees(graphs, degree, name, source), _siblings(data, joined, source))
         return None
 
-    def fill(
-        self,
-        batch: GraphBatch,
-        tables: dict[str, Tensor],
-        row: Tensor,
-        around: Tensor,
-        generate: Generate,
-        seed: Seed,
-        *,
-        nodes: Tensor | None = None,
-    ) -> Tensor:
-        """A row for each node of the type, or for each marked one, in order.  (m, d)
+    def fill(self, batch: GraphBatch, around: Tensor, generate: Generate, seed: Seed, nodes: Tensor) -> Tensor:
+        """A row for each marked node of the type, in order.  (m, d)
 
         Args:
-            batch: the graphs.
-            tables, row: filled in so far, with those of the source.
+            batch: the graphs, filled in so far, with the rows of the source.
             around: (B, N, 2 C) condition of each node.
             generate: rows of a type.
             seed: of what the graphs leave out.
-            nodes: (B, N) bool, which nodes; by default all of the type.
+            nodes: (B, N) bool, which nodes.
         """
         schema = batch.schema
-        here = batch.node_type == schema.type_index(self.name)
-        here = here if nodes is None else here & nodes
-        is_source = batch.node_type == schema.type_index(self.source)
+        here = nodes & (batch.node_type == schema.type_index(self.name))
         graph, node = here.nonzero(as_tuple=True)
-        joined = batch.undirected[graph, node] & is_source[graph]  # (m, N)
+        joined = _sources(batch, here, self.source)
         inside = joined.sum(1)
         whole = draw(self.degree[inside.clamp_max(len(self.degree) - 1)], seed.child("degree").torch()).maximum(inside)
         total = torch.zeros(len(graph), schema.spec(self.name).width)
         of, place = joined.nonzero(as_tuple=True)
-        total.index_add_(0, of, tables[self.source][row[graph[of], place]])
+        total.index_add_(0, of, batch.tables[self.source][batch.row[graph[of], place]])
         missing = torch.repeat_interleave(torch.arange(len(graph)), whole - inside)
         if len(missing):
             condition = around[graph, node][missing]
@@ -106,7 +100,7 @@ class NeighbourMeans:
             total.index_add_(0, missing, generate(self.source, condition, seed.child("missing")))
         return total / whole.clamp_min(1)[:, None]
 
-    def follow(self, batch: GraphBatch, tables: dict[str, Tensor], row: Tensor, nodes: Tensor, kept: Tensor) -> Tensor:
+    def follow(self, batch: GraphBatch, filled: GraphBatch, nodes: Tensor, kept: Tensor) -> Tensor:
         """Adapts rows to neighbours in the graph that have changed; neighbours that the graph leaves out stay the same.
 
         Rows of the source are whole numbers, so a mean of k rows is made of multiples of 1 / k, and its smallest entry,
@@ -114,7 +108,7 @@ class NeighbourMeans:
 
         Args:
             batch: the graphs as they were.
-            tables, row: with the new rows of the source.
+            filled: with the new rows of the source.
             nodes: (B, N) bool, the nodes that have changed. Those of this type are left out here.
             kept: (m, d) a row for each node of the type, in order; changed in place.
 
@@ -123,30 +117,35 @@ class NeighbourMeans:
         """
         here = batch.node_type == batch.schema.type_index(self.name)
         is_source = batch.node_type == batch.schema.type_index(self.source)
-        beside = here & ~nodes & (batch.undirected & (is_source & nodes)[:, None, :]).any(2)
-        graph, node = beside.nonzero(as_tuple=True)
-        old = kept[beside[here]]
-        joined = batch.undirected[graph, node] & is_source[graph]
+        adjacent = here & ~nodes & (batch.undirected & (is_source & nodes)[:, None, :]).any(2)
+        graph = adjacent.nonzero()[:, 0]
+        old = kept[adjacent[here]]
+        joined = _sources(batch, adjacent, self.source)
         of, place = joined.nonzero(as_tuple=True)
         before, after = (
-            torch.zeros_like(old).index_add_(0, of, table[number[graph[of], place]])
-            for table, number in ((batch.tables[self.source], batch.row), (tables[self.source], row))
+            torch.zeros_like(old).index_add_(0, of, some.tables[self.source][some.row[graph[of], place]])
+            for some in (batch, filled)
         )
         count = (1 / old.masked_fill(old <= 0, torch.inf).amin(1)).round()  # 0 for a row of zeros
         total = old * count[:, None]
         outside = total.round() - before
         known = (count >= joined.sum(1)) & (outside.amin(1) >= 0)
         known &= (total - total.round()).abs().amax(1) <= _WHOLE
-        lost = beside.clone()
-        lost[beside] = ~known
-        kept[(beside & ~lost)[here]] = (outside + after)[known] / count[known, None]
+        lost = adjacent.clone()
+        lost[adjacent] = ~known
+        kept[(adjacent & ~lost)[here]] = (outside + after)[known] / count[known, None]
         return lost
+
+
+def _sources(graphs: GraphBatch, nodes: Tensor, source: str) -> Tensor:
+    """Neighbours of type ``source`` of each of m marked nodes (B, N).  (m, N) bool"""
+    graph, node = nodes.nonzero(as_tuple=True)
+    return graphs.undirected[graph, node] & (graphs.node_type == graphs.schema.type_index(source))[graph]
 
 
 def _joined(data: Adjacency, name: str, source: str) -> csr_array:
     """(nodes of ``name``, nodes of ``source``) 1 where two are joined; numbered by row of their tables."""
-    schema: Schema = data.schema
-    nodes, others = (np.flatnonzero(data.node_type == schema.type_index(kind)) for kind in (name, source))
+    nodes, others = (np.flatnonzero(data.node_type == data.schema.type_index(kind)) for kind in (name, source))
     size = len(data.node_type)
     whole = csr_array((np.ones(len(data.neighbour)), data.neighbour, data.indptr), shape=(size, size))
     part = whole[nodes][:, others].tocoo()
@@ -163,34 +162,27 @@ def _are_means(data: Adjacency, joined: csr_array, name: str, source: str) -> bo
     return bool(abs(mean - csr_array(data.tables[name].double().numpy())).max() <= _EXACT)
 
 
-def _degrees(data: Adjacency, graphs: GraphBatch, joined: csr_array, name: str, source: str) -> Tensor:
-    """Numbers of neighbours in the data, given those in a small graph."""
-    schema = data.schema
-    here = graphs.node_type == schema.type_index(name)
-    graph, node = here.nonzero(as_tuple=True)
-    is_source = graphs.node_type == schema.type_index(source)
-    inside = (graphs.undirected[graph, node] & is_source[graph]).sum(1)
-    degree = torch.from_numpy(np.diff(joined.indptr)).long()
-    whole = degree[graphs.row[graph, node]]
+def _degrees(graphs: GraphBatch, degree: Tensor, name: str, source: str) -> Tensor:
+    """Numbers of neighbours in the data, which ``degree`` (n,) tells for each row, given those in a small graph."""
+    here = graphs.node_type == graphs.schema.type_index(name)
+    inside = _sources(graphs, here, source).sum(1)
+    whole = degree[graphs.row[here]]
     most = int(inside.max()) if len(inside) else 0
     table = torch.zeros(most + 1, int(degree.max()) + 1, dtype=torch.float64)
     table.index_put_((inside, whole), torch.ones(len(whole), dtype=torch.float64), accumulate=True)
-    unseen = table.sum(1) == 0
-    table[unseen] = torch.bincount(degree, minlength=table.size(1)).double()
+    table[table.sum(1) == 0] = torch.bincount(degree, minlength=table.size(1)).double()
     return table
 
 
 def _siblings(data: Adjacency, joined: csr_array, source: str) -> Tensor:
-    """(C, C) classes of siblings, each line a distribution; a class without siblings keeps to itself."""
-    schema = data.schema
-    classes = schema.num_classes
-    own = torch.eye(classes)
-    if source != schema.target:
+    """(C, C) classes of siblings, each row a distribution; a class without siblings keeps to itself."""
+    own = torch.eye(data.schema.num_classes)
+    if source != data.schema.target:
         return own
-    nodes = np.flatnonzero(data.node_type == schema.type_index(source))
+    nodes = np.flatnonzero(data.node_type == data.schema.type_index(source))
     label = np.full(joined.shape[1], -1)
     label[data.row[nodes]] = data.label[nodes]
-    one_hot = np.eye(classes)[np.maximum(label, 0)] * (label >= 0)[:, None]
+    one_hot = np.eye(len(own))[np.maximum(label, 0)] * (label >= 0)[:, None]
     number = joined @ one_hot  # (nodes of name, C)
     pairs = torch.from_numpy(number.T @ number - np.diag(number.sum(0))).float()  # nobody is a sibling of itself
     total = pairs.sum(1, keepdim=True)

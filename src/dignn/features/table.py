@@ -8,8 +8,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from dignn.errors import DignnError
-from dignn.schema import FeatureKind, FeatureSpec
+from dignn.core.errors import DignnError
+from dignn.graphs.schema import FeatureKind, FeatureSpec
 
 # A condition that lacks no more than this to 1 lacks nothing.
 _ROUNDING = 1e-4
@@ -21,8 +21,8 @@ _PACKED = 0.2
 class Table:
     """Feature rows of one node type; n rows, d columns, C classes.
 
-    A row may belong to several classes in parts. In the generators' inner language a node is of one *line*: a class, or
-    line C, which stands for nodes without a class and knows all rows.
+    A row may belong to several classes in parts. A generator is asked for rows of one *label* each: a class, or C,
+    which stands for nodes without a class and knows all rows.
 
     Args:
         rows: (n, d) float.
@@ -77,35 +77,35 @@ class Table:
         return self.condition.size(1)
 
     @cached_property
-    def line_weight(self) -> Tensor:
-        """(C + 1, n) what each row counts in each line. A class that no row carries counts all rows, as line C does."""
+    def label_weight(self) -> Tensor:
+        """(C + 1, n) what each row counts for each label. A class that no row carries counts all rows, as C does."""
         weight = torch.cat([self.condition, torch.ones(len(self), 1)], dim=1).double().T * self.weight.double()
         weight[weight.sum(1) == 0] = self.weight.double()
         return weight
 
     @cached_property
     def _cumulated(self) -> Tensor:
-        weight = self.line_weight
+        weight = self.label_weight
         return weight.cumsum(1) / weight.sum(1, keepdim=True)
 
-    def draw(self, line: Tensor, generator: torch.Generator, columns: int = 1) -> Tensor:
-        """Numbers of ``columns`` independently drawn rows for each line, with replacement.  (m, columns)"""
-        point = torch.rand(len(line), columns, generator=generator, dtype=torch.float64)
-        drawn = torch.empty(len(line), columns, dtype=torch.long)
-        for number in line.unique().tolist():
-            here = line == number
+    def draw(self, label: Tensor, generator: torch.Generator, columns: int = 1) -> Tensor:
+        """Numbers of ``columns`` independently drawn rows for each label, with replacement.  (m, columns)"""
+        point = torch.rand(len(label), columns, generator=generator, dtype=torch.float64)
+        drawn = torch.empty(len(label), columns, dtype=torch.long)
+        for number in label.unique().tolist():
+            here = label == number
             drawn[here] = torch.searchsorted(self._cumulated[number], point[here], right=True)
         return drawn.clamp_max(len(self) - 1)
 
     def draw_batch(self, size: int, generator: torch.Generator, nameless: float) -> tuple[Tensor, Tensor]:
-        """Rows to learn from, evenly spread over the table, and a line of each.  (size,), (size,)
+        """Rows to learn from, evenly spread over the table, and a label of each.  (size,), (size,)
 
-        ``nameless``: share of rows that learn for line C although they have a class.
+        ``nameless``: share of rows that learn for label C although they have a class.
         """
         point = (torch.arange(size) + torch.rand(size, generator=generator, dtype=torch.float64)) / size
         row = torch.searchsorted(self._cumulated[-1], point, right=True).clamp_max(len(self) - 1)
-        line = draw_line(self.condition[row], generator)
-        return row, line.masked_fill(torch.rand(size, generator=generator) < nameless, self.classes)
+        label = draw_label(self.condition[row], generator)
+        return row, label.masked_fill(torch.rand(size, generator=generator) < nameless, self.classes)
 
     # -- files ----------------------------------------------------------------------------------------
 
@@ -139,7 +139,7 @@ class Table:
         return self[order[held:].sort().values], self[order[:held].sort().values]
 
 
-def draw_line(condition: Tensor, generator: torch.Generator) -> Tensor:
+def draw_label(condition: Tensor, generator: torch.Generator) -> Tensor:
     """A class for each condition (m, C), or C for none with what the condition lacks to 1.  (m,)"""
     none = 1 - condition.sum(1, keepdim=True, dtype=torch.float64)
     cumulated = torch.cat([condition.double(), none.where(none > _ROUNDING, 0.0)], dim=1).cumsum(1)
@@ -147,16 +147,16 @@ def draw_line(condition: Tensor, generator: torch.Generator) -> Tensor:
     return torch.searchsorted(cumulated, point, right=True)[:, 0].clamp_max(condition.size(1))
 
 
-def even_points(line: Tensor, generator: torch.Generator) -> Tensor:
-    """Uniform numbers in [0, 1), spread evenly over the rows of each line, in random order.  (m,) float64
+def even_points(label: Tensor, generator: torch.Generator) -> Tensor:
+    """Uniform numbers in [0, 1), spread evenly over the rows of each label, in random order.  (m,) float64
 
     Each by itself is uniform. Draws with them are each from their own distribution, but as a set closer to what is
     expected than independent ones: m rows miss no more of a rare value than the data did.
     """
-    order = torch.rand(len(line), generator=generator).argsort()
-    order = order[line[order].argsort(stable=True)]
-    count = torch.bincount(line)
-    rank = torch.empty_like(line)
-    rank[order] = torch.arange(len(line)) - (count.cumsum(0) - count)[line[order]]
-    inside = torch.rand(len(line), generator=generator, dtype=torch.float64)
-    return ((rank + inside) / count[line]).clamp_max(1 - 1e-7)
+    order = torch.rand(len(label), generator=generator).to(label.device).argsort()
+    order = order[label[order].argsort(stable=True)]
+    count = torch.bincount(label)
+    rank = torch.empty_like(label)
+    rank[order] = torch.arange(len(label), device=label.device) - (count.cumsum(0) - count)[label[order]]
+    inside = torch.rand(len(label), generator=generator, dtype=torch.float64).to(label.device)
+    return ((rank + inside) / count[label]).clamp_max(1 - 1e-7)

@@ -6,12 +6,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dignn.batch import GraphBatch
 from dignn.features.base import LEAST_ROWS
+from dignn.features.conditions import condition_batch
 from dignn.features.table import Table
-from dignn.neighbourhood import condition_batch
-from dignn.sampling import Adjacency
-from dignn.schema import FeatureSpec
+from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import FeatureSpec
 
 # What a node counts for being in the data, beside its occurrences in subgraphs.
 ONCE_IN_DATA = 0.5

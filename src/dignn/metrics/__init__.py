@@ -1,8 +1,4 @@
-"""Step 5: realism and faithfulness. The paper layer follows the paper's formulas, the sound layer mends them."""
+"""Step 5: realism and faithfulness. The paper layer follows the paper's formulas, the sound layer mends them.
 
-from dignn.metrics.cosine import mean_cosine
-from dignn.metrics.features import FeatureRealism, feature_realism
-from dignn.metrics.mmd import METRICS, mmd
-from dignn.metrics.table import measure
-
-__all__ = ["METRICS", "FeatureRealism", "feature_realism", "mean_cosine", "measure", "mmd"]
+A file of ``measures`` declares a metric and all about it; ``run`` measures every column of the table by all of them.
+"""

@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dignn.runtime.seeds import Seed
+from dignn.core.seeds import Seed
+from dignn.metrics.counting import some
 
 # Rows of each side at most, and at least: with fewer there is nothing to learn from.
-MOST_ROWS, LEAST_ROWS = 2000, 10
+MOST_PER_SIDE, LEAST_PER_SIDE = 2000, 10
 FOLDS = 5
 TREES = 40
 # Values of a column that trees tell apart: with few rows, finding more takes as long as the trees.
-BINS, FEW_ROWS, BINS_OF_FEW = 255, 2000, 64
+TREE_BINS, FEW_ROWS, BINS_OF_FEW = 255, 2000, 64
 # Copies of a row that are a larger share of all rows than this are something to learn; fewer are chance.
 FREQUENT_ROW = 0.01
 # Tables with more columns than this are shown to trees by their most frequent columns and main directions.
-WIDE = 400
+MANY_COLUMNS = 400
 FREQUENT_COLUMNS, DIRECTIONS, DIRECTIONS_OF_FEW = 50, 50, 20
 # How many of the main directions a row's length is measured in.
 LENGTHS = (5, 10, 20, 50)
@@ -42,11 +43,11 @@ def c2st(generated: sparse.csr_matrix, real: sparse.csr_matrix, *, seed: Seed) -
     Returns:
         None if there are fewer than 10 rows of a side.
     """
-    number = min(generated.shape[0], real.shape[0], MOST_ROWS)
-    if number < LEAST_ROWS:
+    number = min(generated.shape[0], real.shape[0], MOST_PER_SIDE)
+    if number < LEAST_PER_SIDE:
         return None
     rng = seed.numpy()
-    rows = sparse.vstack([table[_some(table.shape[0], number, rng)] for table in (generated, real)]).tocsr()
+    rows = sparse.vstack([table[some(table.shape[0], number, rng)] for table in (generated, real)]).tocsr()
     label = np.repeat([1, 0], number)
     copies = _Copies(rows, rng)
     fold = _folds(copies, label, rng)
@@ -57,14 +58,12 @@ def c2st(generated: sparse.csr_matrix, real: sparse.csr_matrix, *, seed: Seed) -
     # One thread gives the same bits everywhere, and small trees on several mostly wait for each other.
     with threadpool_limits(1):
         areas = [_area(_trees(len(label), state), _seen_by_trees(rows, copies, state), label, fold)]
-        if rows.shape[1] > WIDE:
+        if rows.shape[1] > MANY_COLUMNS:
+            from sklearn.linear_model import LogisticRegression
+
             size = np.sqrt((rows.data**2).mean()) if rows.nnz else 1.0  # so that units do not matter
-            areas.append(_area(_regression(), rows / size, label, fold))
+            areas.append(_area(LogisticRegression(C=0.1, max_iter=300), rows / size, label, fold))
     return max(areas)
-
-
-def _some(count: int, number: int, rng: np.random.Generator) -> np.ndarray:
-    return np.sort(rng.permutation(count)[:number])
 
 
 class _Copies:
@@ -98,7 +97,7 @@ def _seen_by_trees(rows: sparse.csr_matrix, copies: _Copies, state: int) -> np.n
     from sklearn.utils.extmath import randomized_svd
 
     seen = [np.diff(rows.indptr)[:, None], np.asarray(rows.sum(1)), rows.max(1).toarray()]
-    wide = rows.shape[1] > WIDE
+    wide = rows.shape[1] > MANY_COLUMNS
     frequent = np.argsort(-np.bincount(rows.indices, minlength=rows.shape[1]), kind="stable")
     seen.append(rows[:, frequent[:FREQUENT_COLUMNS] if wide else slice(None)].toarray())
     # Directions of distinct rows, or they would turn towards rows that have copies.
@@ -114,22 +113,15 @@ def _seen_by_trees(rows: sparse.csr_matrix, copies: _Copies, state: int) -> np.n
 def _trees(count: int, state: int) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    leaf = max(2, min(20, count // 20))
     return HistGradientBoostingClassifier(
         max_iter=TREES,
         learning_rate=0.15,
         max_leaf_nodes=15,
-        min_samples_leaf=leaf,
+        min_samples_leaf=max(2, min(20, count // 20)),
         early_stopping=False,
-        max_bins=BINS if count > FEW_ROWS else BINS_OF_FEW,
+        max_bins=TREE_BINS if count > FEW_ROWS else BINS_OF_FEW,
         random_state=state,
     )
-
-
-def _regression() -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(C=0.1, max_iter=300)
 
 
 def _area(classifier: Any, rows: np.ndarray | sparse.csr_matrix, label: np.ndarray, fold: np.ndarray) -> float:

@@ -7,23 +7,47 @@ structure is wrong; column noise and shuffled rows have the candidates' structur
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from dignn.batch import PADDING, GraphBatch
-from dignn.errors import DignnError
-from dignn.runtime.seeds import Seed
-from dignn.schema import FeatureKind, Schema
+from dignn.core.errors import DignnError
+from dignn.core.seeds import Seed
+from dignn.graphs.batch import PADDING, GraphBatch
+from dignn.graphs.schema import FeatureKind, Schema
+from dignn.metrics.counting import some
 
+
+@dataclass(frozen=True)
+class Control:
+    """What a control is called.
+
+    Args:
+        words: on the page.
+        short: in the terminal.
+        features: whether it has the candidates' structure and features of its own; else it has a structure of its own
+            and real features.
+    """
+
+    words: str
+    short: str
+    features: bool = False
+
+
+CONTROLS = {
+    "real_subgraphs": Control("training graphs, chosen by the same rule", "real, best"),
+    "random_trees": Control("random trees", "trees"),
+    "column_noise": Control("noise in every column", "noise", features=True),
+    "shuffled_rows": Control("shuffled rows", "shuffled", features=True),
+}
 # Rows of column noise drawn at once: bounds memory for wide tables.
-CHUNK = 1024
+NOISE_ROWS = 1024
 
 
-def control_sets(candidates: GraphBatch, train: GraphBatch, *, number: int, seed: Seed) -> dict[str, GraphBatch]:
-    """The four controls that every table of metrics shows.
+def control_sets(candidates: GraphBatch, train: GraphBatch, seed: Seed) -> dict[str, GraphBatch]:
+    """The four controls that every table of metrics shows, of as many graphs as there are candidates.
 
     Real rows, columns, types and labels are drawn from the nodes of the training graphs, each as often as it stands
     there. Types without generated features keep what they have.
@@ -31,28 +55,22 @@ def control_sets(candidates: GraphBatch, train: GraphBatch, *, number: int, seed
     Args:
         candidates: generated graphs with features.
         train: real graphs with features.
-        number: graphs of each control; fewer where there are not so many candidates, or training graphs.
         seed: decides all draws.
 
     Returns:
-        ``real_subgraphs``: training graphs as they are. ``random_trees``: of the candidates' sizes, see
-        :func:`random_trees`, with real rows. ``column_noise``: the candidates' structure, every column of a row drawn
-        from its own marginal in the type (an identity type draws a member). ``shuffled_rows``: the candidates'
-        structure, real rows of the type at random, which fit neither class nor neighbours.
+        ``real_subgraphs``: training graphs as they are, fewer where there are not so many. ``random_trees``: of the
+        candidates' sizes, see :func:`random_trees`, with real rows. ``column_noise``: the candidates' structure, every
+        column of a row drawn from its own marginal in the type (an identity type draws a member). ``shuffled_rows``:
+        the candidates' structure, real rows of the type at random, which fit neither class nor neighbours.
     """
-    some = candidates[_some(len(candidates), number, seed.child("candidates"))]
-    trees = random_trees(train, some.sizes.tolist(), seed=seed.child("random_trees"))
+    trees = random_trees(train, candidates.sizes.tolist(), seed=seed.child("random_trees"))
+    real = some(len(train), len(candidates), seed.child("real_subgraphs").numpy())
     return {
-        "real_subgraphs": train[_some(len(train), number, seed.child("real_subgraphs"))],
+        "real_subgraphs": train[real.tolist()],
         "random_trees": _with_rows(trees, train, _real_rows, seed.child("random_trees", "rows")),
-        "column_noise": _with_rows(some, train, _noise, seed.child("column_noise")),
-        "shuffled_rows": _with_rows(some, train, _real_rows, seed.child("shuffled_rows")),
+        "column_noise": _with_rows(candidates, train, _noise, seed.child("column_noise")),
+        "shuffled_rows": _with_rows(candidates, train, _real_rows, seed.child("shuffled_rows")),
     }
-
-
-def _some(count: int, number: int, seed: Seed) -> list[int]:
-    """At most ``number`` numbers below ``count`` at random, ascending."""
-    return np.sort(seed.numpy().permutation(count)[:number]).tolist()
 
 
 # -- structure ----------------------------------------------------------------------------------------
@@ -75,20 +93,19 @@ def random_trees(real: GraphBatch, sizes: Sequence[int], *, seed: Seed) -> Graph
     rng, schema = seed.numpy(), real.schema
     share = np.bincount(real.node_type[real.mask].numpy(), minlength=len(schema.node_types)).astype(float)
     # What may stand beside a node of each type, and how often it does.  (types, types)
-    beside = schema.allowed[:, :, 1:].any(2) * share
-    first = np.eye(len(share))[schema.target_index] if schema.target_index is not None else share * beside.any(1)
-    first = first if first.any() else share
+    joined_share = schema.allowed[:, :, 1:].any(2) * share
+    answered = schema.task.types(schema.node_types)
+    first = share * joined_share.any(1) * answered
+    first = first if first.any() else share * answered
     width = max(sizes, default=0)
     node_type = np.full((len(sizes), width), PADDING)
     edge = np.zeros((len(sizes), width, width), dtype=np.int64)
     for number, size in enumerate(sizes):
-        kinds, pairs = _grow(size, first, beside, rng)
+        kinds, pairs = _grow(size, first, joined_share, rng)
         node_type[number, :size] = kinds
         join(schema, edge[number], kinds, pairs, rng)
     kinds_of_all = torch.from_numpy(node_type)
-    target = torch.zeros_like(kinds_of_all, dtype=torch.bool)
-    if schema.target_index is not None:
-        target = kinds_of_all == schema.target_index
+    target = schema.task.node_mask(kinds_of_all, schema.node_types)
     label = torch.full_like(kinds_of_all, PADDING)
     label[target] = _drawn(real.label[real.target_mask], int(target.sum()), rng)
     return GraphBatch(
@@ -118,14 +135,14 @@ def join(
 
 
 def _grow(
-    size: int, first: np.ndarray, beside: np.ndarray, rng: np.random.Generator
+    size: int, first: np.ndarray, joined_share: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, list[tuple[int, int]]]:
     """Types of a tree's nodes, and the pairs that it joins, in a random direction."""
     kinds = [int(rng.choice(len(first), p=first / first.sum()))]
     pairs: list[tuple[int, int]] = []
     for node in range(1, size):
         other = int(rng.integers(node))
-        option = beside[kinds[other]]
+        option = joined_share[kinds[other]]
         if not option.any():
             raise DignnError("No node can be joined to the first node of a tree; the relations leave its type alone")
         kinds.append(int(rng.choice(len(option), p=option / option.sum())))
@@ -141,8 +158,8 @@ def _drawn(labels: Tensor, count: int, rng: np.random.Generator) -> Tensor:
 
 # -- features -----------------------------------------------------------------------------------------
 
-# (table, rows of it that real nodes have, how many, kind, generator) -> new table, rows of it for the nodes
-Draw = Callable[[Tensor, Tensor, int, FeatureKind, torch.Generator], tuple[Tensor, Tensor]]
+# (table, rows of it that real nodes have, how many, generator) -> new table, rows of it for the nodes
+Draw = Callable[[Tensor, Tensor, int, torch.Generator], tuple[Tensor, Tensor]]
 
 
 def _with_rows(graphs: GraphBatch, real: GraphBatch, draw: Draw, seed: Seed) -> GraphBatch:
@@ -153,27 +170,22 @@ def _with_rows(graphs: GraphBatch, real: GraphBatch, draw: Draw, seed: Seed) -> 
         if not spec.generated or name not in real.tables or not len(known):
             continue
         here = graphs.node_type == code
-        generator = seed.child(name).torch()
-        tables[name], row[here] = draw(real.tables[name], known, int(here.sum()), spec.kind, generator)
+        # A one-hot row is one choice, not many columns.
+        draw_rows = _real_rows if spec.kind is FeatureKind.IDENTITY else draw
+        tables[name], row[here] = draw_rows(real.tables[name], known, int(here.sum()), seed.child(name).torch())
     return replace(graphs, tables=tables, row=row)
 
 
-def _real_rows(
-    table: Tensor, known: Tensor, count: int, kind: FeatureKind, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:
+def _real_rows(table: Tensor, known: Tensor, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Whole rows at random; the table is shared, not copied."""
     return table, known[torch.randint(len(known), (count,), generator=generator)]
 
 
-def _noise(
-    table: Tensor, known: Tensor, count: int, kind: FeatureKind, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:
+def _noise(table: Tensor, known: Tensor, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Every column of a row from another real row."""
-    if kind is FeatureKind.IDENTITY:  # a one-hot row is one choice, not many columns
-        return _real_rows(table, known, count, kind, generator)
     width = table.size(1)
     made = table.new_empty(count, width)
-    for start in range(0, count, CHUNK):
-        shape = (min(CHUNK, count - start), width)
-        made[start : start + CHUNK] = table.gather(0, known[torch.randint(len(known), shape, generator=generator)])
+    for start in range(0, count, NOISE_ROWS):
+        shape = (min(NOISE_ROWS, count - start), width)
+        made[start : start + NOISE_ROWS] = table.gather(0, known[torch.randint(len(known), shape, generator=generator)])
     return made, torch.arange(count)

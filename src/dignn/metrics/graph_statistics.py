@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dignn.plain import PlainGraph
+from dignn.graphs.plain_graph import PlainGraph
 
 # Degrees and distances counted apart; larger ones together.
 DEGREES, DISTANCES = 7, 6
-EIGENVALUES = 5
+EIGENVALUE_QUANTILES = 5
 # Types that have columns of their own, and how far apart their nodes are counted.
 TYPES, RINGS = 20, 4
 # Isomorphic graphs give sums in another order; rounded, they are equal to the last bit.
@@ -44,10 +44,8 @@ def typed_statistics(graphs: Sequence[PlainGraph]) -> np.ndarray:
         types = np.stack([graphs[number].types for number in numbers]).reshape(-1, size, 1)
         one_hot = (types == codes).astype(float)  # (graphs, nodes, kinds)
         turned = one_hot.transpose(0, 2, 1)
-        found = [one_hot.sum(1)]
         rings = _rings(adjacency, RINGS)
-        for ring in rings:
-            found.append((turned @ ring @ one_hot)[:, upper])
+        found = [one_hot.sum(1), *((turned @ ring @ one_hot)[:, upper] for ring in rings)]
         found += [np.zeros((len(numbers), int(upper.sum())))] * (RINGS - len(rings))
         around = adjacency @ one_hot  # neighbours of each kind
         most = np.stack([(around * one_hot[:, :, [kind]]).max(1) for kind in range(kinds)], axis=1)
@@ -111,7 +109,7 @@ def _of_spectra(adjacency: np.ndarray, degree: np.ndarray) -> list[np.ndarray]:
     places = np.arange(adjacency.shape[1])
     laplacian[:, places, places] = degree > 0
     values, own = np.linalg.eigvalsh(laplacian), np.linalg.eigvalsh(adjacency)
-    quantiles = np.linspace(0, 1, EIGENVALUES + 2)[1:-1]
+    quantiles = np.linspace(0, 1, EIGENVALUE_QUANTILES + 2)[1:-1]
     return [
         _column(values, 1),
         _column(values, -1),
@@ -129,12 +127,9 @@ def _of_spectra(adjacency: np.ndarray, degree: np.ndarray) -> list[np.ndarray]:
 def _of_distances(adjacency: np.ndarray) -> list[np.ndarray]:
     """Statistics of the lengths of shortest paths."""
     count, size, _ = adjacency.shape
-    distance = np.zeros(adjacency.shape)
-    histogram = []
-    for number, ring in enumerate(_rings(adjacency, size)):
-        distance += (number + 1) * ring
-        if number < DISTANCES:
-            histogram.append(ring.sum((1, 2)) / 2)
+    rings = _rings(adjacency, size)
+    distance = sum((number * ring for number, ring in enumerate(rings, 1)), np.zeros(adjacency.shape))
+    histogram = [ring.sum((1, 2)) / 2 for ring in rings[:DISTANCES]]
     histogram += [np.zeros(count)] * (DISTANCES - len(histogram))
     reached = (distance > 0).sum((1, 2))
     eccentricity = distance.max(2)

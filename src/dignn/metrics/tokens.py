@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor, minimum
 
-from dignn.batch import GraphBatch
-from dignn.plain import PlainGraph
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.plain_graph import PlainGraph
 
 
 class Tokens:
@@ -26,16 +26,16 @@ class Tokens:
         self._node: dict[int, int] = {}
         self._edge: dict[int, int] = {}
         for batch in batches:
-            for place, codes in ((self._node, self._node_codes(batch)), (self._edge, self._edge_codes(batch)[1])):
+            nodes = self._node_codes(batch)[batch.mask]
+            for place, codes in ((self._node, nodes), (self._edge, self._edge_codes(batch)[1])):
                 for code in codes.unique().tolist():
                     place.setdefault(code, len(place))
 
     def nodes(self, batch: GraphBatch) -> list[PlainGraph]:
         """Graphs whose node types are tokens."""
-        codes, mask = self._node_codes(batch, flat=False), batch.mask
         return [
             PlainGraph(adjacency[there][:, there].double().numpy(), _places(self._node, code[there]))
-            for adjacency, code, there in zip(batch.undirected, codes, mask, strict=True)
+            for adjacency, code, there in zip(batch.undirected, self._node_codes(batch), batch.mask, strict=True)
         ]
 
     def edges(self, batch: GraphBatch) -> list[PlainGraph]:
@@ -48,14 +48,13 @@ class Tokens:
         empty = np.zeros((0, 0))
         return [PlainGraph(empty, places if len(places) else np.zeros(1, np.int64)) for places in pieces]
 
-    def _node_codes(self, batch: GraphBatch, *, flat: bool = True) -> Tensor:
-        code = batch.node_type * self._labels + batch.label + 1
-        return code[batch.mask] if flat else code
+    def _node_codes(self, batch: GraphBatch) -> Tensor:
+        return batch.node_type * self._labels + batch.label + 1
 
     def _edge_codes(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
         """Of every edge of a batch its graph, and a number for the unordered pair of tokens and the relations."""
         graph, u, v = batch.undirected.triu(1).nonzero(as_tuple=True)
-        node = self._node_codes(batch, flat=False)
+        node = self._node_codes(batch)
         tokens = len(batch.schema.node_types) * self._labels
         one, other = node[graph, u], node[graph, v]
         there, back = batch.edge[graph, u, v], batch.edge[graph, v, u]

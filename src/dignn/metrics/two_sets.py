@@ -1,12 +1,12 @@
 """Any two sets of graphs, or two feature tables, in the shape of ``metrics.json``: other tools' output measured alike.
 
-What needs the explained model or a training set is null. Nothing is said about the classes of target nodes.
+Metrics are measured whose needs are met; what needs the explained model is null. Nothing is said about the classes of
+target nodes.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,23 +15,22 @@ import torch
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
-from dignn.batch import PADDING, GraphBatch
-from dignn.errors import DignnError
-from dignn.inference import infer_features
-from dignn.isomorphism import fingerprints
-from dignn.metrics.columns import table_of
-from dignn.metrics.features import Table, feature_realism
-from dignn.metrics.graph_c2st import graph_c2st
-from dignn.metrics.mmd import METRICS, mmd
-from dignn.motifs.matching import contains
-from dignn.plain import PlainGraph
-from dignn.runtime.seeds import Seed
-from dignn.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.core.errors import DignnError
+from dignn.core.seeds import Seed
+from dignn.graphs.batch import PADDING, GraphBatch
+from dignn.graphs.inference import infer_features
+from dignn.graphs.isomorphism import fingerprints
+from dignn.graphs.plain_graph import PlainGraph
+from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.metrics.column_errors import matrix_of, table_of
+from dignn.metrics.counting import share
+from dignn.metrics.feature_realism import Table, breach, compared_rows
+from dignn.metrics.graph_statistics import by_size
+from dignn.metrics.measured import MeasuredGraphs, Reality
+from dignn.metrics.metric import layers
+from dignn.selection.motifs.sets import MotifSets
 
 log = logging.getLogger(__name__)
-
-FEATURE_VALUES = ("column_error", "pair_error", "row_density", "c2st", "memorisation")
-_NOT_MEASURED = ("contrast", "pf_in_distribution", "coverage", "planted")
 
 
 def compare_graphs(
@@ -41,7 +40,7 @@ def compare_graphs(
     *,
     seed: Seed | None = None,
 ) -> dict[str, Any]:
-    """``paper`` and ``sound`` metrics of generated graphs.
+    """``paper`` and ``sound`` metrics of generated graphs, as far as they need graphs alone.
 
     Graphs without nodes count in the yield and in GF, as failures, and nowhere else. Values are None where there is
     nothing to compare. The real graphs stand for the data: a generated graph is consistent if all its node types and
@@ -63,18 +62,22 @@ def compare_graphs(
         raise DignnError("There is no real graph with nodes, so there is nothing to compare with; give some")
     if motifs is not None and not motifs:
         raise DignnError("There is no motif with nodes; give some, or no motifs at all")
-    paper, sound = ({name: mmd(made, real, metric) for name, metric in METRICS[layer].items()} for layer in METRICS)
-    return {
-        "paper": {"mmd": paper, "cosine": None, "pf": None, "gf": _faithfulness(generated, motifs, typed=False)},
-        "sound": {
-            "yield": _share(_valid(generated, real)),
-            "mmd": sound,
-            "features": None,
-            "graphs": {**_new(made, real), "c2st": graph_c2st(made, real, seed=seed or Seed(0))},
-            "typed_gf": _faithfulness(generated, motifs, typed=True),
-            **dict.fromkeys(_NOT_MEASURED),
-        },
-    }
+    measured = MeasuredGraphs(
+        has=frozenset({"graphs", "structure"}),
+        valid=share(_valid(generated, real)),
+        plain=made,
+        names=_fingerprints(made),
+        best=[generated],
+        shown=None,
+    )
+    reality = Reality(
+        seed=seed or Seed(0),
+        held_out=real,
+        train=real,
+        train_names=frozenset(_fingerprints(real)),
+        motifs=MotifSets(() if motifs is None else (tuple(motifs),)),
+    )
+    return layers(lambda metric: metric.of(measured, reality))
 
 
 def compare_tables(
@@ -88,45 +91,27 @@ def compare_tables(
         seed: of everything that is drawn.
 
     Raises:
-        DignnError: the tables cannot be compared, see :func:`dignn.metrics.features.feature_realism`.
+        DignnError: the tables cannot be compared, see :func:`dignn.metrics.feature_realism.feature_realism`.
     """
     one, other = table_of(real), table_of(generated)
-    chosen = _guess(one, other) if kind is None else kind
-    value = feature_realism(other, None, one, chosen, seed=seed or Seed(0)).value
-    nothing = dict.fromkeys(METRICS["paper"])
-    return {
-        "paper": {"mmd": nothing, "cosine": value["cosine"], "pf": None, "gf": None},
-        "sound": {
-            "yield": None,
-            "mmd": nothing,
-            "features": {name: value[name] for name in FEATURE_VALUES},
-            "graphs": dict.fromkeys(("novelty", "uniqueness", "c2st")),
-            "typed_gf": None,
-            **dict.fromkeys(_NOT_MEASURED),
-        },
-    }
+    rows = compared_rows(other, None, one, _guess(one, other) if kind is None else kind, seed or Seed(0))
+    measured = MeasuredGraphs(has=frozenset({"features"}), rows={"rows": rows}, class_rows=[(rows.made, rows.real)])
+    reality = Reality(seed=seed or Seed(0))
+    found = layers(lambda metric: metric.of(measured, reality))
+    del found["sound"]["features"]["by_type"]  # rows of a table have no node type
+    return found
 
 
 # -- graphs -------------------------------------------------------------------------------------------
 
 
-def _faithfulness(graphs: Sequence[PlainGraph], motifs: Sequence[PlainGraph] | None, *, typed: bool) -> float | None:
-    """Mean over graphs of the share of motifs that are node-induced subgraphs; a graph without nodes has none."""
-    if motifs is None or not graphs:
-        return None
-    there = [graph for graph in graphs if len(graph)]
-    return float(contains(there, motifs, typed=typed).sum()) / (len(graphs) * len(motifs)) if there else 0.0
-
-
 def _valid(graphs: Sequence[PlainGraph], real: Sequence[PlainGraph]) -> list[bool]:
     """Whether each graph is connected and its metagraph a subgraph of the real graphs'."""
     types, pairs = (set().union(*parts) for parts in zip(*map(_metagraph, real), strict=True))
-    found = []
-    for graph in graphs:
-        own_types, own_pairs = _metagraph(graph)
-        consistent = own_types <= types and own_pairs <= pairs
-        found.append(consistent and len(graph) > 0 and connected_components(graph.adjacency)[0] == 1)
-    return found
+    return [
+        own_types <= types and own_pairs <= pairs and len(graph) > 0 and connected_components(graph.adjacency)[0] == 1
+        for graph, (own_types, own_pairs) in zip(graphs, map(_metagraph, graphs), strict=True)
+    ]
 
 
 def _metagraph(graph: PlainGraph) -> tuple[set[int], set[tuple[int, int]]]:
@@ -136,25 +121,13 @@ def _metagraph(graph: PlainGraph) -> tuple[set[int], set[tuple[int, int]]]:
     return set(graph.types.tolist()), {(int(one), int(other)) for one, other in ends}
 
 
-def _new(made: Sequence[PlainGraph], real: Sequence[PlainGraph]) -> dict[str, float | None]:
-    """Novelty and uniqueness, by fingerprints."""
-    names, known = _fingerprints(made), set(_fingerprints(real))
-    count = Counter(names)
-    return {
-        "novelty": _share([name not in known for name in names]),
-        "uniqueness": _share([count[name] == 1 for name in names]),
-    }
-
-
 def _fingerprints(graphs: Sequence[PlainGraph]) -> list[str]:
     """A text per graph that isomorphic graphs share, node types included."""
-    names = [""] * len(graphs)
+    names: dict[int, str] = {}
     # Graphs of one size at a time need no padding; fingerprints do not depend on what else is in a batch.
-    for size in {len(graph) for graph in graphs}:
-        numbers = [number for number, graph in enumerate(graphs) if len(graph) == size]
-        for number, name in zip(numbers, fingerprints(_batch([graphs[i] for i in numbers])), strict=True):
-            names[number] = name
-    return names
+    for numbers in by_size(graphs).values():
+        names |= zip(numbers, fingerprints(_batch([graphs[number] for number in numbers])), strict=True)
+    return [names[number] for number in range(len(graphs))]
 
 
 def _batch(graphs: Sequence[PlainGraph]) -> GraphBatch:
@@ -172,35 +145,20 @@ def _batch(graphs: Sequence[PlainGraph]) -> GraphBatch:
     )
 
 
-def _share(flags: Sequence[bool]) -> float | None:
-    return sum(flags) / len(flags) if flags else None
-
-
 # -- tables -------------------------------------------------------------------------------------------
 
 
 def _guess(real: Tensor, generated: Tensor) -> FeatureKind:
     """What the columns hold: the kind of the real rows, or the next wider one that fits the generated rows too."""
-    kind = infer_features(real, "rows").kind
+    kind, tables = infer_features(real, "rows").kind, [matrix_of(table) for table in (real, generated)]
     # Equal rows are "no features" to a model; here they are rows like others.
     first = FeatureKind.BINARY if kind is FeatureKind.NONE else kind
-    chosen = next(
-        option for option in _WIDER[_WIDER.index(first) :] if all(_fits(table, option) for table in (real, generated))
-    )
+    wider = _WIDER[_WIDER.index(first) :]
+    chosen = next(option for option in wider if not any(breach(table, option) for table in tables))
     if kind not in (FeatureKind.NONE, chosen):
-        log.warning(
-            "The real rows are %s, the generated ones are not; both are compared as %s", kind.value, chosen.value
-        )
+        log.warning("Real rows are %s, generated ones are not; both are compared as %s", kind.value, chosen.value)
     return chosen
 
 
 # Kinds that rows can be guessed to be, each with room for all before it.
 _WIDER = (FeatureKind.IDENTITY, FeatureKind.BINARY, FeatureKind.COUNT, FeatureKind.CONTINUOUS)
-
-
-def _fits(table: Tensor, kind: FeatureKind) -> bool:
-    if kind is FeatureKind.CONTINUOUS:
-        return True
-    whole = bool((table >= 0).all() and (table == table.round()).all())
-    few = kind is FeatureKind.COUNT or bool((table <= 1).all())
-    return whole and few and (kind is not FeatureKind.IDENTITY or bool((table.sum(1) == 1).all()))

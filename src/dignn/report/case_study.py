@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from dignn.backdrop import Profile
-from dignn.errors import DignnError
-from dignn.explanation import Explanation, Explanations
-from dignn.readable import type_name
-from dignn.report.characters import shortened
-from dignn.report.charts.densities import ENOUGH, Density, density_of
-from dignn.report.figure import Picture, add_legend, draw, legend_marks, plain, title
-from dignn.report.svg import INK, LINE
-from dignn.schema import FeatureKind, Schema
+from dignn.core.errors import DignnError
+from dignn.graphs.description import type_name
+from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.report.charts.densities import ENOUGH, density_of
+from dignn.report.graph_drawing import INK, LINE
+from dignn.report.graph_figure import Picture, add_legend, as_is, draw, legend_marks, title
+from dignn.report.reference import Profile
+from dignn.report.safe_text import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from dignn.explanations.explanation import Explanation, Explanations
+
 # Classes that are drawn at most: a figure of hundreds would be metres high.
-CLASSES = 24
+DRAWN_CLASSES = 24
 # Graphs side by side, and inches of a graph, of features and of a density.
-MOST_COLUMNS = 4
-WIDTH, GRAPH, FEATURES, DENSITY, LEGEND = 3.1, 2.9, 1.75, 1.35, 0.6
+SIDE_BY_SIDE = 4
+GRAPH_WIDTH, GRAPH_HEIGHT, FEATURES_HEIGHT, DENSITY_HEIGHT, LEGEND_HEIGHT = 3.1, 2.9, 1.75, 1.35, 0.6
 # Named columns of a node, and letters of a name.
-MOST_NAMES, LONGEST = 4, 14
+MOST_NAMES, COLUMN_LETTERS = 4, 14
 EXPLAINED, REAL, PALE = "#1f4e9c", "#9aa3af", "#9db4d8"
 # Where one bin has this share of the real values, only a logarithmic density shows the others.
 SPIKE = 0.8
@@ -40,28 +42,26 @@ class Study:
     """What there is to draw.
 
     Args:
-        shown: class names with their explanation of the wanted rank, None where there is none.
         profiles: by node type, features of real nodes.
         own: whether classified nodes have features to draw.
         continuous: types whose values are drawn.
     """
 
-    shown: list[tuple[str, Explanation | None]]
-    profiles: dict[str, Profile]
+    profiles: Mapping[str, Profile]
     own: bool
     continuous: list[str]
 
     @property
     def heights(self) -> list[float]:
         """Inches of the rows of one band of classes."""
-        return [GRAPH, *([FEATURES] if self.own else []), *(DENSITY for _ in self.continuous)]
+        return [GRAPH_HEIGHT, *([FEATURES_HEIGHT] if self.own else []), *(DENSITY_HEIGHT for _ in self.continuous)]
 
 
 def explanations_figure(explanations: Explanations, rank: int = 0) -> Figure:
     """A column per class: the explanation, the features of its classified node, densities of its continuous values.
 
     Features and densities stand beside those of the real class, where the explanations know these. Many classes wrap;
-    of more than ``CLASSES`` the first that have such an explanation are shown, and the title says how many there are.
+    of more than 24 the first that have such an explanation are shown, and the title says how many there are.
 
     Args:
         explanations: of all classes.
@@ -70,26 +70,31 @@ def explanations_figure(explanations: Explanations, rank: int = 0) -> Figure:
     Raises:
         DignnError: no class has an explanation of this rank.
     """
-    if len(explanations) <= CLASSES:
-        return _case_study(explanations, rank)
-    there = {name: several for name, several in explanations.items() if 0 <= rank < len(several)} or explanations
-    shown = dict(list(there.items())[:CLASSES])
-    figure = _case_study(replace(explanations, by_class=shown), rank)
-    figure.suptitle(f"{len(shown)} of {len(explanations):,} classes", fontsize=10, color=INK)
+    shown: Sequence[tuple[str, Explanation | None]]
+    shown = [(name, several[rank] if 0 <= rank < len(several) else None) for name, several in explanations.items()]
+    if len(shown) > DRAWN_CLASSES:
+        shown = [(name, item) for name, item in shown if item is not None][:DRAWN_CLASSES]
+    drawn = [item for _, item in shown if item is not None]
+    if not drawn:
+        most = max((len(several) for several in explanations.values()), default=0)
+        told = f"ranks run from 0 to {most - 1}" if most else "no class has any"
+        raise DignnError(f"No class has an explanation of rank {rank}; {told}")
+    study = _study(drawn, {} if explanations.reference is None else explanations.reference.profiles)
+    figure = _draw_classes(shown, drawn, study)
+    if len(explanations) > DRAWN_CLASSES:
+        figure.suptitle(f"{len(shown)} of {len(explanations):,} classes", fontsize=10, color=INK)
     return figure
 
 
-def _case_study(explanations: Explanations, rank: int) -> Figure:
-    study = _study(explanations, rank)
-    drawn = [item for _, item in study.shown if item is not None]
-    bands = math.ceil(len(study.shown) / MOST_COLUMNS)
-    columns = math.ceil(len(study.shown) / bands)
+def _draw_classes(shown: Sequence[tuple[str, Explanation | None]], drawn: list[Explanation], study: Study) -> Figure:
+    bands = math.ceil(len(shown) / SIDE_BY_SIDE)
+    columns = math.ceil(len(shown) / bands)
     heights = study.heights * bands
-    width = WIDTH * max(columns, 1.6)  # room for the legend
-    figure = Picture(figsize=(width, sum(heights) + LEGEND), layout="constrained")
+    width = GRAPH_WIDTH * max(columns, 1.6)  # room for the legend
+    figure = Picture(figsize=(width, sum(heights) + LEGEND_HEIGHT), layout="constrained")
     grid = figure.add_gridspec(len(heights), columns, height_ratios=heights)
     labelled = -1  # the band that has its labels, beside its first graph
-    for place, (name, explanation) in enumerate(study.shown):
+    for place, (name, explanation) in enumerate(shown):
         band, column = divmod(place, columns)
         top = band * len(study.heights)
         axes = [figure.add_subplot(grid[top + row, column]) for row in range(len(study.heights))]
@@ -105,36 +110,23 @@ def _case_study(explanations: Explanations, rank: int) -> Figure:
     return figure
 
 
-def _study(explanations: Explanations, rank: int) -> Study:
-    shown = [(name, several[rank] if 0 <= rank < len(several) else None) for name, several in explanations.items()]
-    drawn = [item for _, item in shown if item is not None]
-    if not drawn:
-        most = max((len(several) for several in explanations.values()), default=0)
-        told = f"ranks run from 0 to {most - 1}" if most else "no class has any"
-        raise DignnError(f"No class has an explanation of rank {rank}; {told}")
-    schema: Schema = drawn[0].graph.schema
+def _study(drawn: list[Explanation], profiles: Mapping[str, Profile]) -> Study:
+    schema = drawn[0].graph.schema
     there = {type_name(item.graph, node) for item in drawn for node in range(int(item.graph.sizes[0]))}
-    continuous = [
-        name
-        for name, spec in zip(schema.node_types, schema.features, strict=True)
-        if spec.kind is FeatureKind.CONTINUOUS and name in there and all(name in item.graph.tables for item in drawn)
-    ]
-    target = schema.target
-    own = (
-        target is not None
-        and schema.spec(target).kind not in (FeatureKind.NONE, FeatureKind.IDENTITY)
-        and all(target in item.graph.tables for item in drawn)
+    known = {name for name in schema.node_types if all(name in item.graph.tables for item in drawn)}
+    kinds = {name: spec.kind for name, spec in zip(schema.node_types, schema.features, strict=True) if name in known}
+    return Study(
+        profiles,
+        own=kinds.get(schema.target or "") not in (None, FeatureKind.NONE, FeatureKind.IDENTITY),
+        continuous=[name for name, kind in kinds.items() if kind is FeatureKind.CONTINUOUS and name in there],
     )
-    backdrop = explanations.backdrop
-    profiles = {} if backdrop is None else backdrop.profiles
-    return Study(shown, profiles, own, continuous)
 
 
 def _draw_class(name: str, explanation: Explanation | None, study: Study, axes: list[Axes], first: bool) -> None:
     if explanation is None:
         for ax in axes:
             ax.set_axis_off()
-        plain(axes[0].set_title(shortened(name, 34), fontsize=11, fontweight="bold", color=INK))
+        as_is(axes[0].set_title(shortened(name, 34), fontsize=11, fontweight="bold", color=INK))
         axes[0].text(0.5, 0.5, "no explanation", ha="center", va="center", color=INK, fontsize=9)
         return
     draw(explanation, axes[0])
@@ -152,7 +144,7 @@ def _draw_class(name: str, explanation: Explanation | None, study: Study, axes: 
 
 
 def _label(ax: Axes, text: str) -> None:
-    plain(ax.set_ylabel(text, fontsize=8, color=INK))
+    as_is(ax.set_ylabel(text, fontsize=8, color=INK))
     ax.tick_params(labelsize=7, colors=INK, length=2)
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
@@ -168,101 +160,72 @@ def _draw_features(explanation: Explanation, profile: Profile | None, ax: Axes) 
     name = type_name(graph, node)
     spec = graph.schema.spec(name)
     row = graph.tables[name][int(graph.row[0, node])].numpy().astype(float)
+    missed = [] if explanation.evidence is None else [effect.column for effect in explanation.evidence.own_columns]
     if spec.kind is FeatureKind.CATEGORICAL:
-        _tell_categories(explanation, name, row, ax)
+        _tell_categories(spec, name, missed, row, ax)
         return
     mean = None
     if profile is not None and float(profile.weight[explanation.class_index]) > 0:
         mean = profile.mean[explanation.class_index].numpy().astype(float)
-    named = _strongest(explanation, row)
-    continuous = spec.kind is FeatureKind.CONTINUOUS
-    if continuous:
+    # What the model would miss most, else the largest; from left to right.
+    there = [column for column in missed if row[column] != 0]
+    there = there or [int(column) for column in np.argsort(-np.abs(row), kind="stable") if row[column] != 0]
+    named = sorted(there[:MOST_NAMES])
+    stem = min(3.0, max(0.6, 150 / spec.width))  # such that columns stand apart
+    if spec.kind is FeatureKind.CONTINUOUS:
+        tops = np.maximum(row, 0.0)
         ax.axhline(0, color=LINE, linewidth=0.8)
         if mean is not None:
             ax.plot(np.arange(spec.width), mean, color=REAL, linewidth=1.2, drawstyle="steps-mid")
-        ax.vlines(np.arange(spec.width), 0, row, color=EXPLAINED, linewidth=_stem(spec.width))
-        ax.set_yticks(_rounded(row))
+        ax.vlines(np.arange(spec.width), 0, row, color=EXPLAINED, linewidth=stem)
+        ax.set_yticks(sorted({0.0, *(float(f"{value:.1g}") for value in (row.min(), row.max()))}))
     else:
+        tops = np.ones(spec.width)
         scale = max(row.max(), 1.0)
         has = row.nonzero()[0]
-        ax.vlines(has, 0, row[has] / scale, color=PALE, linewidth=_stem(spec.width))
-        strong = np.array([column for column, _ in named], dtype=int)
-        ax.vlines(strong, 0, row[strong] / scale, color=EXPLAINED, linewidth=max(1.6, _stem(spec.width)))
+        ax.vlines(has, 0, row[has] / scale, color=PALE, linewidth=stem)
+        ax.vlines(named, 0, row[named] / scale, color=EXPLAINED, linewidth=max(1.6, stem))
         ticks, texts = [0.0, 1.0], ["0", f"{scale:g}"]
         if mean is not None and mean.max() > 0:
             columns = mean.nonzero()[0]
-            ax.vlines(columns, 0, -mean[columns] / mean.max(), color=REAL, linewidth=_stem(spec.width))
+            ax.vlines(columns, 0, -mean[columns] / mean.max(), color=REAL, linewidth=stem)
             ticks, texts = [-1.0, *ticks], [f"{mean.max():.2g}", *texts]
         ax.set_yticks(ticks, texts)
         ax.axhline(0, color=INK, linewidth=0.8)
         ax.spines["bottom"].set_visible(False)
         ax.set_xticks([])
     ax.set_xlim(-0.02 * spec.width - 0.5, 1.02 * spec.width - 0.5)
-    _write_names(named, np.maximum(row, 0.0) if continuous else np.ones(spec.width), spec.width, ax)
+    _write_names(spec, named, tops, ax)
 
 
-def _tell_categories(explanation: Explanation, name: str, row: np.ndarray, ax: Axes) -> None:
+def _tell_categories(spec: FeatureSpec, name: str, missed: list[int], row: np.ndarray, ax: Axes) -> None:
     """Codes of the columns that the model would miss most, else of the first ones."""
-    spec = explanation.graph.schema.spec(name)
-    own = [] if explanation.evidence is None else [effect.column for effect in explanation.evidence.own_columns]
-    columns = [*own, *(column for column in range(spec.width) if column not in own)][:MOST_NAMES]
-    told = [f"{shortened(spec.column_name(column), 2 * LONGEST)}: {row[column]:g}" for column in columns]
+    columns = [*missed, *(column for column in range(spec.width) if column not in missed)][:MOST_NAMES]
+    told = [f"{shortened(spec.column_name(column), 2 * COLUMN_LETTERS)}: {row[column]:g}" for column in columns]
     rest = [f"and {spec.width - len(columns):,} more"] if spec.width > len(columns) else []
     lines = [f"categories of the {shortened(name, 16)} (not compared)", *told, *rest]
     ax.set_axis_off()
-    plain(ax.text(0.5, 0.5, "\n".join(lines), transform=ax.transAxes, ha="center", va="center", fontsize=7, color=INK))
+    as_is(ax.text(0.5, 0.5, "\n".join(lines), transform=ax.transAxes, ha="center", va="center", fontsize=7, color=INK))
 
 
-def _stem(width: int) -> float:
-    """Width of a line, such that the columns of a type stand apart."""
-    return min(3.0, max(0.6, 150 / max(width, 1)))
-
-
-def _rounded(row: np.ndarray) -> list[float]:
-    """Ticks of signed values."""
-    return sorted({0.0, *(float(f"{value:.1g}") for value in (row.min(), row.max()))})
-
-
-def _strongest(explanation: Explanation, row: np.ndarray) -> list[tuple[int, str]]:
-    """Columns to name: those that the model would miss most, else the largest; from left to right."""
-    evidence = explanation.evidence
-    own = [] if evidence is None else [column.column for column in evidence.own_columns if row[column.column] != 0]
-    if not own:
-        own = [int(column) for column in np.argsort(-np.abs(row), kind="stable") if row[column] != 0]
-    spec = explanation.graph.schema.spec(type_name(explanation.graph, explanation.node or 0))
-    return [(column, shortened(spec.column_name(column), LONGEST)) for column in sorted(own[:MOST_NAMES])]
-
-
-def _write_names(named: list[tuple[int, str]], tops: np.ndarray, width: int, ax: Axes) -> None:
-    """Names above their columns, whose tops these are, pushed apart where they are near."""
-    gap = 0.16 * width
-    spots = [float(column) for column, _ in named]
-    for place in range(1, len(spots)):
-        spots[place] = max(spots[place], spots[place - 1] + gap)
-    over = max(0.0, (spots[-1] if spots else 0.0) - 0.86 * width)
-    for place in range(len(spots) - 1, -1, -1):
-        limit = spots[place] - over if place == len(spots) - 1 else min(spots[place], spots[place + 1] - gap)
-        spots[place] = limit
-    for (column, name), spot in zip(named, spots, strict=True):
-        link = {"arrowstyle": "-", "color": EXPLAINED, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
+def _write_names(spec: FeatureSpec, named: list[int], tops: np.ndarray, ax: Axes) -> None:
+    """Names of columns above their tops, pushed apart where they are near, and back where they would leave the axes."""
+    steps = 0.16 * spec.width * np.arange(len(named))
+    spots = np.maximum.accumulate(np.array(named) - steps)
+    spots[-1:] -= np.maximum(spots[-1:] + steps[-1:] - 0.86 * spec.width, 0.0)
+    spots = np.minimum.accumulate(spots[::-1])[::-1] + steps
+    link: dict[str, Any] = {"arrowstyle": "-", "color": EXPLAINED, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
+    text: dict[str, Any] = {"rotation": 28, "rotation_mode": "anchor", "ha": "left", "fontsize": 7, "color": EXPLAINED}
+    for column, spot in zip(named, spots.tolist(), strict=True):
         where: dict[str, Any] = {"xytext": (spot, 1.06), "textcoords": ("data", "axes fraction"), "arrowprops": link}
-        style: dict[str, Any] = {
-            "rotation": 28,
-            "rotation_mode": "anchor",
-            "ha": "left",
-            "fontsize": 7,
-            "color": EXPLAINED,
-        }
-        plain(ax.annotate(name, (column, float(tops[column])), **where, **style))
+        name = shortened(spec.column_name(column), COLUMN_LETTERS)
+        as_is(ax.annotate(name, (column, float(tops[column])), **where, **text))
 
 
 def _draw_density(explanation: Explanation, kind: str, profile: Profile | None, ax: Axes) -> None:
     """Values of the explanation's nodes of one type, all columns together, before those of the real class."""
     values = explanation.graph.features(kind).numpy().astype(float).ravel()
-    real = None
-    if profile is not None and profile.bounds is not None and profile.share is not None:
-        line = explanation.class_index
-        real = Density(profile.bounds[0].tolist(), profile.share[line, 0].tolist(), float(profile.mean[line].mean()))
+    real = None if profile is None else profile.density(explanation.class_index)
     ax.set_yticks([])
     if real is not None and not real.seen:
         real = None

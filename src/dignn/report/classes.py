@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from dignn import readable
-from dignn.backdrop import Backdrop
-from dignn.batch import GraphBatch
-from dignn.evidence import NearestExample
-from dignn.evidence.grammar import nouns, percent, quoted
-from dignn.explanation import Explanation, Explanations, Standing
-from dignn.isomorphism import isomorphic
-from dignn.report.charts.parts import number
-from dignn.report.comparison import comparisons
+from dignn.core.numerals import number, percent
+from dignn.evidence.grammar import listed, nouns, quoted
+from dignn.evidence.nearest_example import NearestExample
+from dignn.evidence.task_words import TaskWords, words_of
+from dignn.graphs import description as readable
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.isomorphism import isomorphic
+from dignn.graphs.schema import FeatureKind, Schema
 from dignn.report.emphasis import emphasis
-from dignn.report.graphview import graph_view, legend, stronger
-from dignn.report.known import part
-from dignn.report.words import made_of, unbroken
-from dignn.schema import FeatureKind, Schema
+from dignn.report.feature_comparison import comparisons
+from dignn.report.graph_drawing import INK
+from dignn.report.graph_panel import graph_view, legend
+from dignn.report.graph_words import made_of
+from dignn.report.lookup import entry
+from dignn.report.reference import Reference
+
+if TYPE_CHECKING:
+    from dignn.explanations.explanation import Explanation, Explanations, Standing
 
 # Classes whose probability is shown; the others are summed up.
-MOST_CLASSES = 8
+SHOWN_CLASSES = 8
 # Embeddings nearer than this are the same.
 SAME = 1e-4
 # Bytes of an explanation on the page, about: with everything, and the graph alone.
@@ -58,7 +62,7 @@ def content(explanations: Explanations, detail: Detail) -> dict[str, Any]:
         "classes": [_class(name, several, number, explanations, detail) for number, (name, several) in named],
         "left_out": len(explanations) - len(named),
         "whole": detail.whole,
-        "stronger": stronger(),
+        "ink": INK,
     }
 
 
@@ -80,10 +84,8 @@ def near_in_words(nearest: NearestExample) -> str:
     if farther < 0.01:
         return "To the model it is farther away than real members of the class are from each other."
     how = "nearer than usual" if farther > 0.75 else "about as near as usual" if farther > 0.25 else "rather far"
-    return (
-        f"To the model it is {how}: for {percent(farther)} of the real members of the class, the nearest other is at "
-        "least as far."
-    )
+    members = f"{percent(farther)} of the real members of the class"
+    return f"To the model it is {how}: for {members}, the nearest other is at least as far."
 
 
 def same_in_words(one: GraphBatch, other: GraphBatch) -> str:
@@ -107,17 +109,17 @@ def _with_members(graph: GraphBatch) -> GraphBatch:
 
 def standing_in_words(standing: Standing, name: str) -> str:
     """Where an explanation stands among real members of its class."""
+
+    def of_them(share: float) -> str:
+        return "any of them" if share >= 1 else f"{percent(share)} of them"
+
     where = "Inside" if standing.inside else "Outside"
     score, nearer = standing.score_rank, 1 - standing.distance_rank
-    sure = f"surer of it than of {_of_them(score)}" if score > 0 else "less sure of it than of any of them"
-    near = f"nearer to real members than {_of_them(nearer)} are to each other"
+    sure = f"surer of it than of {of_them(score)}" if score > 0 else "less sure of it than of any of them"
+    near = f"nearer to real members than {of_them(nearer)} are to each other"
     if nearer <= 0:
         near = "farther from real members than any of them are from each other"
     return f"{where} the range of real members of {quoted(name)}. The model is {sure}. To the model it is {near}."
-
-
-def _of_them(share: float) -> str:
-    return "any of them" if share >= 1 else f"{percent(share)} of them"
 
 
 def _class(
@@ -129,7 +131,7 @@ def _class(
         "name": name,
         "known": _known(name, explanations.about, several[0].graph.schema if several else None),
         "items": [
-            _item(item, f"class-{number}-rank-{place}", explanations.backdrop, detail)
+            _item(item, f"class-{number}-rank-{place}", explanations.reference, detail)
             for place, item in enumerate(shown, 1)
         ],
         "left_out": len(several) - len(shown),
@@ -138,59 +140,50 @@ def _class(
 
 def _known(name: str, about: Mapping[str, Any], schema: Schema | None) -> str:
     """How many real members have the label, and how often the model agrees with it; empty where unknown."""
-    count = part(part(part(about, "facts"), "data"), "classes").get(name)
-    share = part(part(about, "agreement"), "classes").get(name)
-    if not isinstance(count, int):
+    count = entry(about, int, "facts", "data", "classes", name)
+    share = entry(about, float, "agreement", "classes", name)
+    if count is None:
         return ""
-    things = "graphs" if schema is None or schema.target is None else nouns(schema.target)
-    told = f"{count:,} real {things} have this label"
-    if not isinstance(share, float):
+    words = TaskWords("graph", "graphs", whole=True) if schema is None else words_of(schema.task)
+    told = f"{count:,} real {words.things} have this label"
+    if share is None:
         return f"{told}."
-    seen = "" if things == "graphs" else ", as they stand there"
+    seen = "" if words.whole else ", as they stand there"
     return f"{told}; of those in the small real graphs of this run the model gives it to {percent(share)}{seen}."
 
 
-def _item(explanation: Explanation, key: str, backdrop: Backdrop | None, detail: Detail) -> dict[str, Any]:
-    missing = _missing(explanation, backdrop)
+def _item(explanation: Explanation, key: str, reference: Reference | None, detail: Detail) -> dict[str, Any]:
+    missing = _missing(explanation, reference)
     if not detail.whole:
-        explanation, backdrop = replace(explanation, example=None), None
-    evidence, example = explanation.evidence, explanation.example
+        explanation, reference = replace(explanation, example=None), None
+    example, standing = explanation.example, explanation.standing
     graphs = [explanation.graph, *([] if example is None else [example])]
-    weight = emphasis(explanation)
+    weight = emphasis(explanation.evidence)
     name = f"Explanation of {explanation.class_name}: {made_of(explanation.graph)}. Arrow keys move between nodes."
     return {
         "key": key,
         "rank": ordinal(explanation.rank + 1),
-        "score": unbroken(percent(explanation.score)),
-        "nodes": made_of(explanation.graph),
-        "text": None if evidence is None else unbroken(evidence.text),
+        "shown": explanation,
         "probabilities": _probabilities(explanation),
-        "standing": None
-        if explanation.standing is None
-        else unbroken(standing_in_words(explanation.standing, explanation.class_name)),
-        "inside": explanation.standing is not None and explanation.standing.inside,
+        "standing": None if standing is None else standing_in_words(standing, explanation.class_name),
         "graph": graph_view(explanation.graph, f"{key}-made", name, explanation.node, weight),
         "example": _example(explanation, key),
         "legend": legend(*graphs, target=explanation.node is not None),
-        "comparisons": [] if backdrop is None else comparisons(explanation, backdrop.profiles),
+        "comparisons": [] if reference is None else comparisons(explanation, reference.profiles),
         "around": _around(explanation),
         "missing": missing,
     }
 
 
-def _probabilities(explanation: Explanation) -> list[dict[str, Any]]:
+def _probabilities(explanation: Explanation) -> list[tuple[str, float]]:
     """The model's probability of the classes: the explained one first, then the likeliest, the rest summed up."""
-    names = explanation.graph.schema.classes
-    pairs = sorted(
-        zip(names, explanation.probability, strict=True), key=lambda pair: (pair[0] != explanation.class_name, -pair[1])
-    )
-    if len(pairs) > MOST_CLASSES:
-        rest = pairs[MOST_CLASSES - 1 :]
-        pairs = [*pairs[: MOST_CLASSES - 1], (f"{len(rest)} others together", sum(p for _, p in rest))]
-    return [
-        {"name": name, "text": percent(p), "width": round(100 * p, 2), "own": name == explanation.class_name}
-        for name, p in pairs
-    ]
+    own, names = explanation.class_name, explanation.graph.schema.classes
+    found = zip(names, explanation.probability, strict=True)
+    pairs = sorted(found, key=lambda pair: (pair[0] != own, -pair[1]))
+    if len(pairs) > SHOWN_CLASSES:
+        rest = pairs[SHOWN_CLASSES - 1 :]
+        pairs = [*pairs[: SHOWN_CLASSES - 1], (f"{len(rest)} others together", sum(p for _, p in rest))]
+    return pairs
 
 
 def _example(explanation: Explanation, key: str) -> dict[str, Any] | None:
@@ -198,16 +191,12 @@ def _example(explanation: Explanation, key: str) -> dict[str, Any] | None:
     example = explanation.example
     if example is None:
         return None
-    nearest = None if explanation.evidence is None else explanation.evidence.nearest
-    node = None if nearest is None else nearest.node
     name = f"Nearest real example: {made_of(example)}. Arrow keys move between nodes."
-    classes = explanation.graph.schema.classes
+    nearest = None if explanation.evidence is None else explanation.evidence.nearest
     return {
-        "graph": graph_view(example, f"{key}-real", name, node),
-        "nodes": made_of(example),
-        "label": None if nearest is None or nearest.label is None else classes[nearest.label],
-        "predicted": None if nearest is None else classes[nearest.predicted],
-        "near": None if nearest is None else unbroken(near_in_words(nearest)),
+        "graph": graph_view(example, f"{key}-real", name, None if nearest is None else nearest.node),
+        "nearest": nearest,
+        "near": None if nearest is None else near_in_words(nearest),
         "same": same_in_words(explanation.graph, example),
     }
 
@@ -223,13 +212,13 @@ def _around(explanation: Explanation) -> list[tuple[str, list[tuple[str, int]]]]
     return list(found.items())
 
 
-def _missing(explanation: Explanation, backdrop: Backdrop | None) -> str | None:
+def _missing(explanation: Explanation, reference: Reference | None) -> str | None:
     """What a reader would expect and does not find, and how to get it."""
     lacks = []
     if explanation.evidence is None:
         lacks.append("what the model would miss")
     if explanation.example is None:
         lacks.append("the nearest real example")
-    if backdrop is None and any(spec.kind is not FeatureKind.NONE for spec in explanation.graph.schema.features):
+    if reference is None and any(spec.kind is not FeatureKind.NONE for spec in explanation.graph.schema.features):
         lacks.append("the features of real members of the class")
-    return " and ".join([", ".join(lacks[:-1]), lacks[-1]] if len(lacks) > 1 else lacks) or None
+    return listed(lacks) or None

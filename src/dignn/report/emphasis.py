@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dignn.evidence import Effect, Kind
-from dignn.explanation import Explanation
+from dignn.evidence.gathering import Evidence
+from dignn.evidence.removal import Effect
+from dignn.evidence.variants import Kind
 
 # Log-odds that count as much: where no part costs more than this, none is drawn as strong as can be.
 MUCH = 1.0
@@ -29,29 +30,27 @@ class Emphasis:
     columns: Mapping[int, list[int]] = field(default_factory=dict)
 
 
-def measured(explanation: Explanation) -> tuple[dict[int, Effect], dict[tuple[int, int], Effect]]:
+def measured(evidence: Evidence | None) -> tuple[dict[int, Effect], dict[tuple[int, int], Effect]]:
     """What removing each node does, and each edge: by its ends, in either order."""
-    if explanation.evidence is None:
+    if evidence is None:
         return {}, {}
-    effects = explanation.evidence.effects
-    nodes = {effect.part.nodes[0]: effect for effect in effects.of(Kind.NODE)}
-    edges = {(effect.part.nodes[0], effect.part.nodes[1]): effect for effect in effects.of(Kind.EDGE)}
-    for (u, v), effect in list(edges.items()):  # two directed edges may join one pair, so the other order comes last
-        edges.setdefault((v, u), effect)
-    return nodes, edges
+    nodes = {effect.part.nodes[0]: effect for effect in evidence.effects.of(Kind.NODE)}
+    edges = {(effect.part.nodes[0], effect.part.nodes[1]): effect for effect in evidence.effects.of(Kind.EDGE)}
+    # Two directed edges may join one pair, so an edge in its own order counts first.
+    return nodes, {(v, u): effect for (u, v), effect in edges.items()} | edges
 
 
-def emphasis(explanation: Explanation) -> Emphasis:
-    """The emphasis of an explanation; none where nothing was measured.
+def emphasis(evidence: Evidence | None) -> Emphasis:
+    """The emphasis of an explanation with this evidence; none where nothing was measured.
 
     Nodes and edges share one scale, the log-odds that the class loses.
     """
-    if explanation.evidence is None:
+    if evidence is None:
         return Emphasis()
-    nodes, edges = measured(explanation)
+    nodes, edges = measured(evidence)
     most = max([MUCH, *(effect.drop or 0.0 for effect in [*nodes.values(), *edges.values()])])
     columns: dict[int, list[int]] = {}
-    for effect in explanation.evidence.effects.of(Kind.COLUMN):
+    for effect in evidence.effects.of(Kind.COLUMN):
         if (effect.drop or 0.0) > 0:
             columns.setdefault(effect.part.nodes[0], []).append(effect.part.columns[0])
     return Emphasis(

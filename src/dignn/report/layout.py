@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 
-from dignn.batch import GraphBatch
-from dignn.convert import to_networkx
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.igraph_graphs import igraph_of
 
 # Starting positions that are tried; the clearest drawing is kept. Graphs with more nodes are drawn once.
 TRIES, LARGE = 12, 40
@@ -21,18 +20,13 @@ def layout(graph: GraphBatch) -> dict[int, tuple[float, float]]:
 
     Of several such drawings the one with the fewest crossings of edges, and nodes on edges. The same every time.
     """
-    joined = nx.Graph(to_networkx(graph))
-    nodes = list(joined)
-    if len(nodes) == 1:
-        return {nodes[0]: (0.5, 0.5)}
-    far = float(len(nodes))  # between components
-    length = dict(nx.all_pairs_shortest_path_length(joined))
-    distance = np.array([[float(length[u].get(v, far)) for v in nodes] for u in nodes])
-    place = {node: number for number, node in enumerate(nodes)}
-    ends = np.array([(place[u], place[v]) for u, v in joined.edges], dtype=int).reshape(-1, 2)
-    point = _clearest(distance, ends)
-    point = _fitted(point)
-    return {node: (float(x), float(y)) for node, (x, y) in zip(nodes, point, strict=True)}
+    size = int(graph.sizes[0])
+    if size == 1:
+        return {0: (0.5, 0.5)}
+    ends = graph.undirected[0].triu().nonzero().numpy()  # (m, 2)
+    distance = np.minimum(igraph_of(size, ends.tolist()).distances(), float(size))  # that far between components
+    point = _fitted(_clearest(distance, ends))
+    return {node: (float(x), float(y)) for node, (x, y) in enumerate(point)}
 
 
 def _fitted(point: np.ndarray) -> np.ndarray:

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from dignn import readable
-from dignn.batch import GraphBatch
-from dignn.report.looks import Look, looks
-from dignn.report.svg import INK, LINE, dashes, shape_svg
+from dignn.graphs import description as readable
+from dignn.graphs.batch import GraphBatch
+from dignn.report.graph_drawing import INK, LINE, NodeStyle, dashes, node_styles
+from dignn.report.graph_svg import shape_svg
 
 CLASSIFIED = "the classified node"
 DIRECTION = "direction of a relation"
 
 
-def drawn_types(graphs: Sequence[GraphBatch]) -> dict[str, Look]:
+def drawn_types(graphs: Sequence[GraphBatch]) -> dict[str, NodeStyle]:
     """Node types that occur in graphs of one schema, in its order."""
     here = {readable.type_name(graph, node) for graph in graphs for node in range(int(graph.sizes[0]))}
-    return {name: look for name, look in looks(graphs[0].schema).items() if name in here}
+    return {name: look for name, look in node_styles(graphs[0].schema).items() if name in here}
 
 
 def drawn_lines(graphs: Sequence[GraphBatch]) -> tuple[dict[str, str], bool]:

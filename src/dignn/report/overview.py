@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dignn.evidence.grammar import listed, noun, nouns, percent
-from dignn.explanation import Explanation, Explanations
-from dignn.report.generators import origin_in_words
-from dignn.report.known import part, schema_of
-from dignn.report.words import made_of, unbroken
+from dignn.core.numerals import percent
+from dignn.evidence.grammar import listed, nouns
+from dignn.evidence.label_order import below_guessing
+from dignn.evidence.task_words import TaskWords, words_of
+from dignn.report.generator_words import origin_in_words
+from dignn.report.graph_words import unbroken
+from dignn.report.lookup import entry, number_at, part
+
+if TYPE_CHECKING:
+    from dignn.explanations.explanation import Explanations
 
 # Node types that are named with their numbers.
 _NAMED = 6
@@ -29,18 +34,18 @@ def content(explanations: Explanations, panels: int | None = None) -> dict[str, 
         panels: how many of them have a panel, to which a link may lead; None for all.
     """
     about = explanations.about
-    schema = schema_of(explanations)
+    words = _words(explanations)
     what, more = origin_in_words(about)
     linked = len(explanations) if panels is None else panels
     return {
         "title": title(about),
         "text": unbroken(" ".join(sentences(explanations))),
-        "what": "graph" if schema is None or schema.target is None else noun(schema.target),
-        "node": schema is not None and schema.target is not None,
+        "what": words.thing,
+        "node": not words.whole,
         "origin": what,
         "chosen": " ".join(filter(None, [more, chosen_in_words(explanations)])),
         "rows": [
-            _row(name, several[0] if several else None, number, linked=number <= linked)
+            (name, f"class-{number}" if number <= linked else None, several[0] if several else None)
             for number, (name, several) in enumerate(explanations.items(), 1)
         ],
     }
@@ -55,34 +60,31 @@ def title(about: Mapping[str, Any]) -> str:
 def sentences(explanations: Explanations) -> list[str]:
     """The model and the data in plain words, as far as they are known."""
     about = explanations.about
-    facts = part(about, "facts")
-    schema = schema_of(explanations)
-    things = "what it is given" if schema is None else "graphs" if schema.target is None else nouns(schema.target)
-    count = len(explanations)
-    of_data = f" of {title(about)}" if about.get("dataset") else ""
-    classes = f"{count} classes" if count != 1 else "one class"
-    found = [f"The model{_model(part(facts, 'model'))} sorts {things}{of_data} into {classes}."]
-    agreement = part(about, "agreement")
-    share, tested = agreement.get("share"), agreement.get("count")
-    if isinstance(share, (int, float)) and isinstance(tested, int) and tested:
-        whom = "" if schema is None else f" {things}"
-        seen = "" if schema is None or schema.target is None else ", as they stand in small real graphs"
-        found.append(f"It gives {percent(share)} of {tested:,}{whom} their label{seen}.")
-    return [*found, *_data(part(facts, "data"))]
+    words = _words(explanations)
+    what = f"{words.things} of {title(about)}" if about.get("dataset") else words.things
+    does = words.sorts(what, len(explanations))
+    found = [f"The model{_model(part(about, 'facts', 'model'))} {does}."]
+    share, tested = number_at(about, "agreement.share"), entry(about, int, "agreement", "count")
+    if share is not None and tested:
+        whom = "" if explanations.schema is None else f" {words.things}"
+        seen = "" if words.whole else ", as they stand in small real graphs"
+        doubt = below_guessing(share, len(explanations), tested)
+        said = "" if doubt is None else f": {doubt}"
+        found.append(f"It gives {percent(share)} of {tested:,}{whom} their label{seen}{said}.")
+    return [*found, *_data(part(about, "facts", "data")), *_dropped(part(about, "dropped"))]
 
 
 def chosen_in_words(explanations: Explanations) -> str:
     """By what rule, and of how many, the graphs of the page were chosen; and whether they lie among real ones."""
-    config, validity = part(explanations.about, "config"), part(explanations.about, "validity")
+    about = explanations.about
     items = [item for several in explanations.values() for item in several]
-    rule = _RULES.get(str(config.get("selection")))
-    made, valid = validity.get("generated"), validity.get("valid")
+    rule = _RULES.get(entry(about, str, "config", "selection") or "")
+    made, valid = entry(about, int, "validity", "generated"), entry(about, int, "validity", "valid")
     told = []
-    if items and rule is not None and isinstance(made, int) and isinstance(valid, int):
+    if items and rule is not None and made is not None and valid is not None:
         sound = "" if made == valid else f" and {valid:,} found sound"
         told.append(f"{made:,} graphs were made{sound}; shown are, of each class, {rule}.")
-    standings = [item.standing for item in items]
-    known = [standing for standing in standings if standing is not None]
+    known = [item.standing for item in items if item.standing is not None]
     outside = sum(not standing.inside for standing in known)
     if outside:
         told.append(f"{outside} of {len(items)} shown lie{'s' * (outside == 1)} outside the range of real members.")
@@ -91,10 +93,16 @@ def chosen_in_words(explanations: Explanations) -> str:
     return " ".join(told)
 
 
+def _words(explanations: Explanations) -> TaskWords:
+    """Of the task; vague ones where there is no explanation that would tell it."""
+    schema = explanations.schema
+    return TaskWords("graph", "what it is given", whole=True) if schema is None else words_of(schema.task)
+
+
 def _model(model: Mapping[str, Any]) -> str:
-    parameters = model.get("parameters")
+    parameters = entry(model, int, "parameters")
     known = [str(model["name"])] if model.get("name") else []
-    known += [f"{parameters:,} parameters"] if isinstance(parameters, int) else []
+    known += [] if parameters is None else [f"{parameters:,} parameters"]
     return f" ({', '.join(known)})" if known else ""
 
 
@@ -102,23 +110,17 @@ def _data(data: Mapping[str, Any]) -> list[str]:
     nodes = {name: count for name, count in part(data, "nodes").items() if isinstance(count, int)}
     if not nodes:
         return []
-    total = sum(nodes.values())
     named = [f"{count:,} {nouns(name)}" for name, count in list(nodes.items())[:_NAMED]]
     if len(nodes) > _NAMED:
         named.append(f"{sum(list(nodes.values())[_NAMED:]):,} others")
-    graphs, edges = data.get("graphs"), data.get("edges")
-    joined = f", joined by {edges:,} edges" if isinstance(edges, int) else ""
-    if isinstance(graphs, int) and graphs > 1:
-        return [f"The data is {graphs:,} graphs with {total:,} nodes{joined}."]
-    return [f"The data is a graph of {listed(named)}{joined}."]
+    graphs, edges = entry(data, int, "graphs") or 1, entry(data, int, "edges")
+    joined = "" if edges is None else f", joined by {edges:,} edges"
+    what = f"{graphs:,} graphs with {sum(nodes.values()):,} nodes" if graphs > 1 else f"a graph of {listed(named)}"
+    return [f"The data is {what}{joined}."]
 
 
-def _row(name: str, best: Explanation | None, number: int, linked: bool) -> dict[str, Any]:
-    return {
-        "name": name,
-        "key": f"class-{number}" if linked else None,
-        "text": None if best is None or best.evidence is None else unbroken(best.evidence.text),
-        "score": None if best is None else unbroken(percent(best.score)),
-        "width": 0.0 if best is None else 100 * best.score,
-        "nodes": None if best is None else made_of(best.graph),
-    }
+def _dropped(counts: Mapping[str, Any]) -> list[str]:
+    """Edges that were left out, by kind."""
+    known = {str(kind): count for kind, count in counts.items() if isinstance(count, int) and count > 0}
+    told = [f"{count:,} {kind.removesuffix('s') if count == 1 else kind}" for kind, count in known.items()]
+    return [f"Left out of it, because generated graphs cannot have such edges: {listed(told)}."] if told else []

@@ -5,16 +5,18 @@ from __future__ import annotations
 import base64
 import hashlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from dignn.explanation import Explanations
-from dignn.report import classes, making, overview, trust
-from dignn.report.characters import clean
+from dignn.core.files import write_text
+from dignn.report import classes, how_made, overview, trust
 from dignn.report.classes import Detail
-from dignn.runtime.files import write_text
+from dignn.report.safe_text import clean
+from dignn.report.templating import render, source
+
+if TYPE_CHECKING:
+    from dignn.explanations.explanation import Explanations
 
 # Bytes that a page may have.
 MOST_BYTES = 5_000_000
@@ -37,7 +39,8 @@ def write_page(explanations: Explanations, path: Path) -> Path:
     Where everything would make a page that browsers open slowly, it shows less of each class, and says so.
     """
     levels = [level for level in LEVELS if level.expected_bytes(explanations) <= MOST_BYTES] or [LEVELS[-1]]
-    rest = _rest(explanations)
+    # The sections after the classes are the same in every detail.
+    rest = {"trust": trust.content(explanations), "how_made": how_made.content(explanations)}
     text = ""
     for level in levels:
         text = _render(explanations, level, rest)
@@ -47,32 +50,20 @@ def write_page(explanations: Explanations, path: Path) -> Path:
     return path
 
 
-def _rest(explanations: Explanations) -> dict[str, Any]:
-    """The sections after the classes, which are the same in every detail."""
-    return {"trust": trust.content(explanations), "making": making.content(explanations)}
-
-
 def _render(explanations: Explanations, detail: Detail, rest: dict[str, Any]) -> str:
     """The page as text."""
-    loader = PackageLoader("dignn.report")
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-
-    def source(name: str) -> str:
-        return loader.get_source(environment, name)[0]
-
     script = source("page.js")
-    page: dict[str, Any] = {
-        "style": Markup(source("style.css") + source("charts.css")),
-        "early": Markup(EARLY),
-        "script": Markup(script),
-        "policy": _policy(EARLY, script),
-        "overview": overview.content(explanations, detail.classes),
-        "panels": classes.content(explanations, detail),
+    text = render(
+        "page.html",
+        style=Markup(source("style.css") + source("charts.css")),
+        early=Markup(EARLY),
+        script=Markup(script),
+        policy=_policy(EARLY, script),
+        overview=overview.content(explanations, detail.classes),
+        panels=classes.content(explanations, detail),
         **rest,
-    }
-    return clean(environment.get_template("page.html").render(page))
+    )
+    return clean(text)
 
 
 def _policy(*scripts: str) -> str:

@@ -3,46 +3,33 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from textwrap import indent
 from typing import Any
 
-from dignn.config import PRESETS
+from dignn.core.presets import DEFAULT_PRESET, leaves
+from dignn.report.lookup import entry, part
 
-# Where no other preset is named.
-DEFAULT = "fast"
-_EXPLAINER = "dignnexplainer"
 _LONGEST = 80  # letters of a line of Python
-_FORM, _RETURNS = "strong", "raw"  # what the command takes where nothing is said
+_EXPLAINER, _FORM, _RETURNS = "dignnexplainer", "strong", "raw"  # what the command takes where nothing is said
 
 
-def changes(about: Mapping[str, Any]) -> dict[tuple[str, ...], Any] | None:
-    """Settings of a run that differ from its preset: their path to their value, as JSON has it.
+def changes(about: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Settings of a run that differ from its preset: names, with dots between those of groups, and values.
 
-    None where the run does not tell its settings, or has others than this version of dignn.
+    None where the run does not tell them.
     """
-    return _differences(preset_of(about), about.get("config"))
-
-
-def preset_of(about: Mapping[str, Any]) -> Any:
-    """The preset that a run names or, where it names none, the one from which fewest of its settings differ."""
-    if "preset" in about:
-        return about["preset"]
-    found = {
-        name: _differences(name, about.get("config")) for name in sorted(PRESETS, key=lambda name: name != DEFAULT)
-    }
-    known = {name: len(differ) for name, differ in found.items() if differ is not None}
-    return min(known, key=lambda name: known[name], default=DEFAULT)
-
-
-def _differences(preset: Any, config: Any) -> dict[tuple[str, ...], Any] | None:
-    if not isinstance(preset, str) or preset not in PRESETS or not isinstance(config, Mapping):
+    settings, changed = dict(leaves(part(about, "config"))), entry(about, list, "from_preset", "changed")
+    # A name that is none could be anything in a command or a call.
+    sound = bool(settings) and all(word.isidentifier() for name in settings for word in name.split("."))
+    if not sound or changed is None or preset_of(about) is None or not settings.keys() >= set(map(str, changed)):
         return None
-    usual, found = dict(leaves(asdict(PRESETS[preset]))), dict(leaves(config))
-    if usual.keys() != found.keys():
-        return None
-    return {path: value for path, value in found.items() if _plain(value) != _plain(usual[path])}
+    return {str(name): settings[str(name)] for name in changed}
+
+
+def preset_of(about: Mapping[str, Any]) -> str | None:
+    """The preset that a run started from; None where it does not tell."""
+    return entry(about, str, "from_preset", "name")
 
 
 def command(about: Mapping[str, Any]) -> str | None:
@@ -50,20 +37,19 @@ def command(about: Mapping[str, Any]) -> str | None:
 
     Raises nothing: what does not fit gives None.
     """
-    settings, dataset, own = changes(about), about.get("dataset"), about.get("own")
-    if settings is None or about.get("explainer") != _EXPLAINER or not isinstance(dataset, str):
+    settings, dataset, file = changes(about), entry(about, str, "dataset"), entry(about, str, "own", "data")
+    if settings is None or dataset is None or (file is None and "form" not in about):
         return None
-    if isinstance(own, Mapping) and isinstance(own.get("data"), str):
-        words = ["dignn", "explain", own["data"], *_own(own)]
-    elif "form" in about:
-        words = ["dignn", "explain", dataset]
-        words += [] if about["form"] == _FORM else ["--form", str(about["form"])]
-        words += _columns(about.get("columns"))
+    words = ["dignn", "explain", file or dataset]
+    words += [] if about.get("explainer") == _EXPLAINER else ["--explainer", str(about.get("explainer"))]
+    if file is not None:
+        words += _options_of_files(about["own"])
     else:
-        return None
-    preset = preset_of(about)
-    words += [] if preset == DEFAULT else ["--preset", preset]
-    words += [word for path, value in settings.items() for word in _option(path, value)]
+        words += [] if about["form"] == _FORM else ["--form", str(about["form"])]
+        words += _columns(part(about, "columns"))
+    preset = str(preset_of(about))
+    words += [] if preset == DEFAULT_PRESET else ["--preset", preset]
+    words += [word for name, value in settings.items() for word in _option(name, value)]
     return shlex.join([*words, "--seed", str(about.get("seed", 0))])
 
 
@@ -77,91 +63,78 @@ def python_call(about: Mapping[str, Any], target: str | None = None) -> str | No
         target: the classified node type, of a run with several types that does not tell how it was called.
     """
     settings = changes(about)
-    if settings is None or about.get("explainer") != _EXPLAINER:
+    if settings is None:
         return None
-    known = about.get("call")
-    called: Mapping[str, Any] = known if isinstance(known, Mapping) else {"target": target}
-    given = ["model", "data"]
-    given += [f"target={called['target']!r}"] if isinstance(called.get("target"), str) else []
+    called = entry(about, dict, "call")
+    called = {"target": target} if called is None else called
     again = [name for name in ("schema", "forward") if called.get(name) is True]
+    classified, returns, top_k = entry(called, str, "target"), entry(called, str, "return_type"), _top_k(about, called)
+    task = entry(called, dict, "task")
+    given = ["model", "data"]
+    given += [] if classified is None else [f"target={classified!r}"]
+    given += [] if task is None else [f"task=Task.from_json({task!r})"]
     given += [f"{name}={name}" for name in again]
-    returns = called.get("return_type")
-    given += [f"return_type={returns!r}"] if isinstance(returns, str) and returns != _RETURNS else []
-    preset = str(preset_of(about))
-    lines = ["from dignn import DiGNNExplainer"]
+    given += [] if returns in (None, _RETURNS) else [f"return_type={returns!r}"]
+    given += ["on_difference='warn'"] if about.get("on_difference") == "warn" else []
+    preset = preset_of(about)
+    lines, method = ["from dignn import DiGNNExplainer"], "DiGNNExplainer"
+    if about.get("explainer") != _EXPLAINER:
+        lines, method = ["from dignn.explainers.registry import EXPLAINERS"], f"EXPLAINERS[{about.get('explainer')!r}]"
+    lines += [] if task is None else ["from dignn.graphs.tasks.base import Task"]
     if settings:
-        lines = ["from dataclasses import replace", "", *lines, "from dignn.config import PRESETS", ""]
-        lines += [f"preset = PRESETS[{preset!r}]", _broken("config = replace", _replaced("preset", settings))]
+        lines = ["from dataclasses import replace", "", *lines, ""]
+        lines += [f"preset = {method}.presets[{preset!r}]", _broken("config = replace", _replaced("preset", settings))]
         given.append("config=config")
-    elif preset != DEFAULT:
+    elif preset != DEFAULT_PRESET:
         given.append(f"config={preset!r}")
     if again:
         lines.append(f"# {' and '.join(again)}: what the run was given, which is not kept with it")
     given.append(f"seed={about.get('seed', 0)!r}")
-    return "\n".join(
-        [
-            *lines,
-            _broken("explainer = DiGNNExplainer", given),
-            f"explanations = explainer.fit().explain({_top_k(about, called)})",
-        ]
-    )
+    lines += [_broken(f"explainer = {method}", given), f"explanations = explainer.fit().explain({top_k})"]
+    return "\n".join(lines)
 
 
 def _top_k(about: Mapping[str, Any], called: Mapping[str, Any]) -> str:
     """How many explanations of each class were asked for, where the settings say something else."""
-    asked, config = called.get("top_k"), about.get("config")
-    usual = config.get("top_k") if isinstance(config, Mapping) else None
-    return f"top_k={asked}" if isinstance(asked, int) and asked != usual else ""
+    asked = entry(called, int, "top_k")
+    return "" if asked in (None, entry(about, int, "config", "top_k")) else f"top_k={asked}"
 
 
-def leaves(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every single setting with its path."""
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            yield from leaves(value, (*path, str(name)))
-        else:
-            yield (*path, str(name)), value
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple | list) else value
-
-
-def _option(path: tuple[str, ...], value: Any) -> list[str]:
+def _option(setting: str, value: Any) -> list[str]:
     """A setting as the command line takes it."""
-    *above, name = (part.replace("_", "-") for part in path)
+    above, dot, name = setting.replace("_", "-").rpartition(".")
     if isinstance(value, bool):
-        return ["--" + ".".join([*above, name if value else f"no-{name}"])]
-    several = value if isinstance(value, list | tuple) else [value]
-    return ["--" + ".".join([*above, name]), *(str(item) for item in several)]
+        return [f"--{above}{dot}{name if value else f'no-{name}'}"]
+    several = value if isinstance(value, list) else [value]
+    return [f"--{above}{dot}{name}", *(str(item) for item in several)]
 
 
-def _own(own: Mapping[str, Any]) -> list[str]:
-    words: list[str] = []
-    for name, value in own.items():
-        if name != "data" and not (name == "return_type" and value == _RETURNS):
-            words += _option((name,), value)
-    return words
+def _options_of_files(own: Mapping[str, Any]) -> list[str]:
+    """What the command takes beside a user's data file."""
+    usual = {"data": own["data"], "return_type": _RETURNS}
+    return [word for name, value in own.items() if (name, value) not in usual.items() for word in _option(name, value)]
 
 
-def _columns(columns: Any) -> list[str]:
-    if not isinstance(columns, Mapping) or not isinstance(columns.get("chosen"), Mapping):
+def _columns(columns: Mapping[str, Any]) -> list[str]:
+    chosen = part(columns, "chosen")
+    if not chosen:
         return []
-    words = ["--columns", *(f"{name}={number}" for name, number in columns["chosen"].items())]
+    words = ["--columns", *(f"{name}={number}" for name, number in chosen.items())]
     words += [] if columns.get("by", "variance") == "variance" else ["--columns-by", str(columns["by"])]
     return [*words, "--words-only"] if columns.get("words_only") else words
 
 
-def _replaced(name: str, settings: Mapping[tuple[str, ...], Any]) -> list[str]:
+def _replaced(name: str, settings: Mapping[str, Any]) -> list[str]:
     """What ``replace`` takes to give ``name`` with other settings, those inside others included."""
-    inner: dict[str, dict[tuple[str, ...], Any]] = {}
+    inner: dict[str, dict[str, Any]] = {}
     given = [name]
-    for path, value in settings.items():
-        if len(path) == 1:
-            given.append(f"{path[0]}={tuple(value) if isinstance(value, list) else value!r}")
+    for setting, value in settings.items():
+        group, dot, inside = setting.partition(".")
+        if dot:
+            inner.setdefault(group, {})[inside] = value
         else:
-            inner.setdefault(path[0], {})[path[1:]] = value
-    given += [_broken(f"{part}=replace", _replaced(f"{name}.{part}", some)) for part, some in inner.items()]
+            given.append(f"{setting}={tuple(value) if isinstance(value, list) else value!r}")
+    given += [_broken(f"{group}=replace", _replaced(f"{name}.{group}", some)) for group, some in inner.items()]
     return given
 
 

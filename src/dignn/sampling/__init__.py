@@ -1,6 +1,4 @@
-"""Small typed subgraphs of a large graph: :func:`forest_fire` over an :class:`Adjacency`."""
+"""Small real graphs: forest fire over a large graph, and the division into what is learned and what is held out.
 
-from dignn.sampling.adjacency import Adjacency
-from dignn.sampling.forest_fire import ForestFireReport, forest_fire
-
-__all__ = ["Adjacency", "ForestFireReport", "forest_fire"]
+``division.divide`` gives the kind that a task needs: subgraphs of one graph, or the data's own graphs.
+"""

@@ -15,29 +15,21 @@ import math
 import random
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
-from dignn.batch import GraphBatch
-from dignn.errors import DignnError
-from dignn.runtime.seeds import Seed
-from dignn.sampling.adjacency import Adjacency
+from dignn.core.errors import DignnError
+from dignn.core.seeds import Seed
+from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.batch import GraphBatch
 
 log = logging.getLogger(__name__)
 
 BURNING_PROBABILITY = 0.4
 # Above this degree a neighbour is drawn by trial and error instead of by listing all of them.
 HUB_DEGREE = 64
-
-
-@dataclass(frozen=True)
-class ForestFireReport:
-    """How sampling went: per size the graphs asked for and found, and the fires that ran out of nodes."""
-
-    asked: dict[int, int]
-    found: dict[int, int]
-    failed_fires: dict[int, int]
 
 
 def forest_fire(
@@ -48,11 +40,11 @@ def forest_fire(
     seed: Seed,
     starts: np.ndarray | None = None,
     burning_probability: float = BURNING_PROBABILITY,
-) -> tuple[GraphBatch, ForestFireReport]:
+) -> GraphBatch:
     """``per_size`` induced subgraphs of each size; node 0 of every subgraph is where its fire started.
 
     A start whose component has fewer than n nodes is set aside for that size and another is drawn. A size
-    for which no start is left is reported with fewer graphs (possibly none), and the log says so.
+    for which no start is left has fewer graphs (possibly none), and the log says so.
 
     Args:
         adjacency: the large graph.
@@ -73,35 +65,39 @@ def forest_fire(
         raise DignnError(f"Sizes {list(sizes)} name one twice, which would repeat its graphs; name each once")
     pool = adjacency.targets if starts is None else np.asarray(starts, dtype=np.int64)
     if not len(pool):
-        kind = "" if starts is not None or adjacency.schema.target is None else f" of type '{adjacency.schema.target}'"
-        raise DignnError(f"There is no node{kind} to start from; check the data")
+        things = "nodes" if starts is not None else adjacency.schema.task.things
+        raise DignnError(f"There are no {things} to start from; check the data")
     if pool.min() < 0 or pool.max() >= len(adjacency.node_type):
         raise DignnError(f"starts names a node that does not exist; there are {len(adjacency.node_type)}")
     nodes: list[list[int]] = []
-    found: dict[int, int] = {}
-    failed: dict[int, int] = {}
     for size in sizes:
-        fires, failures = _fires(adjacency, pool, size, per_size, burning_probability, seed.child(size).python())
+        fires = _fires(adjacency, pool, size, per_size, burning_probability, seed.child(size).python())
         nodes += fires
-        found[size], failed[size] = len(fires), failures
         if len(fires) < per_size:
-            log.warning(
-                "%d of %d subgraphs with %d nodes: no start node has a component of that size",
-                len(fires),
-                per_size,
-                size,
-            )
+            why = "no start node has a component of that size"
+            log.warning("%d of %d subgraphs with %d nodes: %s", len(fires), per_size, size, why)
     if not nodes:
-        raise DignnError(f"No component of the graph has {min(sizes)} nodes; ask for smaller sizes")
-    return adjacency.induced(nodes), ForestFireReport(dict.fromkeys(sizes, per_size), found, failed)
+        largest = _largest_component(adjacency, pool)
+        raise DignnError(
+            f"No component of the graph has {min(sizes)} nodes, the largest has {largest}; ask for smaller sizes by "
+            f"sizes= of the settings, or --sizes, up to {largest}"
+        )
+    return adjacency.induced(nodes)
+
+
+def _largest_component(adjacency: Adjacency, pool: np.ndarray) -> int:
+    """Nodes of the largest component that has a node to start from."""
+    size = len(adjacency.node_type)
+    edges = csr_array((np.ones(len(adjacency.neighbour)), adjacency.neighbour, adjacency.indptr), shape=(size, size))
+    _, component = connected_components(edges, directed=False)
+    return int(np.bincount(component)[component[pool]].max())
 
 
 def _fires(
     adjacency: Adjacency, pool: np.ndarray, size: int, count: int, probability: float, rng: random.Random
-) -> tuple[list[list[int]], int]:
-    """Up to ``count`` fires of exactly ``size`` nodes, and how many burned a whole smaller component."""
+) -> list[list[int]]:
+    """Up to ``count`` fires of exactly ``size`` nodes."""
     fires: list[list[int]] = []
-    failures = 0
     left = len(pool)
     moved: dict[int, int] = {}  # the pool without the starts that cannot work, without copying it
     too_small: set[int] = set()  # nodes of components that burned down before the size was reached
@@ -113,11 +109,10 @@ def _fires(
             if len(burned) == size:
                 fires.append(burned)
                 continue
-            failures += 1
             too_small.update(burned)
         left -= 1
         moved[place] = moved.get(left, left)
-    return fires, failures
+    return fires
 
 
 def _burn(adjacency: Adjacency, start: int, size: int, probability: float, rng: random.Random) -> list[int]:

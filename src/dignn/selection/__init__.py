@@ -1,10 +1,4 @@
-"""Step 4: per class the candidates, and their target nodes, that speak for it best.
+"""Steps 3 and 4: which candidates speak for a class: real members, rules of selection, ranking, motifs.
 
-:func:`select_highest` is the paper's rule; :func:`select_representative`, the default, keeps to graphs that the model
-scores nearly as high and that are like real members of the class.
+``ranking.Ranker`` knows the real graphs and ranks any set of candidates by any rule; no rule sees held-out graphs.
 """
-
-from dignn.selection.highest import Choice, select_highest
-from dignn.selection.representative import Representative, select_representative
-
-__all__ = ["Choice", "Representative", "select_highest", "select_representative"]

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import torch
 
-from dignn.batch import GraphBatch
-from dignn.gnn.adapter import Scores
-from dignn.isomorphism import distinct, fingerprints
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.isomorphism import distinct, fingerprints
+from dignn.model.scores import Scores
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,8 @@ def _break_ties(shown: GraphBatch, ranked: list[int], values: list[float]) -> li
     if not tied:
         return ranked
     equal = [graph for graph, value in zip(ranked, values, strict=True) if value in tied]
-    structures = fingerprints(shown[equal])
-    names = {
-        graph: (structure, _feature_digest(shown[graph])) for graph, structure in zip(equal, structures, strict=True)
-    }
+    structures = dict(zip(equal, fingerprints(shown[equal]), strict=True))
+    names = {graph: (structures[graph], _feature_digest(shown[graph])) for graph in equal}
     keyed = [(-value, names.get(graph, ("", "")), graph) for graph, value in zip(ranked, values, strict=True)]
     return [graph for _, _, graph in sorted(keyed)]
 

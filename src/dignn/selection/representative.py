@@ -1,11 +1,11 @@
 """The default rule: graphs of nearly the highest score that are like real members of the class.
 
 Highest scores pick odd ones out: the model is surest of graphs that are like nothing real. Here candidates must lie
-inside the real range (:mod:`dignn.members`), and the class that the generator meant must be the one that the model
-sees. Of those within a small tolerance of the best score the first explanation is the one with the structure most
-typical of the class: it contains most of the parts that training graphs of the class are made of. The next ones are
-chosen from the more typical half to cover the class: each as near as possible to real members that none before is near
-to (greedy facility location in the model's embedding space).
+inside the real range (:mod:`dignn.selection.members`), and the class that the generator meant must be the one that
+the model sees. Of those within a small tolerance of the best score the first explanation is the one with the
+structure most typical of the class: it contains most of the parts that training graphs of the class are made of. The
+next ones are chosen from the more typical half to cover the class: each as near as possible to real members that none
+before is near to (greedy facility location in the model's embedding space).
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from dignn.batch import GraphBatch
-from dignn.gnn.adapter import Scores
-from dignn.isomorphism import distinct
-from dignn.members import Members
-from dignn.motifs.matching import contains
-from dignn.plain import PlainGraph, plain_graphs
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.isomorphism import distinct
+from dignn.graphs.plain_graph import PlainGraph, plain_graphs
+from dignn.model.scores import Scores
 from dignn.selection.highest import Choice, by_score
+from dignn.selection.members import Members
+from dignn.selection.motifs.matching import contains
 
 # Candidates may be as far from members as the nearer nine tenths of members are from each other.
-NEAR = 0.9
+NEARER_SHARE = 0.9
 # Different parts of a class that candidates are compared by.
-PARTS = 60
+COMPARED_PARTS = 60
 # Candidates that compete at most.
 MOST_POOL = 400
 
@@ -55,43 +55,23 @@ def select_representative(
     candidates: GraphBatch, scores: Scores, known: Representative, top_k: int
 ) -> list[list[Choice]]:
     """For each class ``top_k`` candidates, no two of them isomorphic; a longer list begins like a shorter one."""
-    shown = candidates.without_labels()
-    return [
-        _select(
-            candidates,
-            shown,
-            scores,
-            members,
-            None if known.parts is None else known.parts[number],
-            known.tolerance,
-            top_k,
-        )
-        for number, members in enumerate(known.members)
-    ]
+    return [_select(candidates, scores, known, number, top_k) for number in range(len(known.members))]
 
 
-def _select(
-    candidates: GraphBatch,
-    shown: GraphBatch,
-    scores: Scores,
-    members: Members,
-    parts: Frequent | None,
-    tolerance: float,
-    top_k: int,
-) -> list[Choice]:
-    order, inside = _in_order(candidates, shown, scores, members, max(MOST_POOL, top_k))
+def _select(candidates: GraphBatch, scores: Scores, known: Representative, number: int, top_k: int) -> list[Choice]:
+    members, shown = known.members[number], candidates.without_labels()
+    order, inside = _in_order(shown, scores, members, _tiers(candidates, scores, members), max(MOST_POOL, top_k))
     if not order:
         return []
     probability = scores.probability[[choice.score for choice in order[:inside]], members.class_index].numpy()
-    least = float(probability[0]) - tolerance
-    near = int((probability >= least).sum())
-    pool = order[: min(near, MOST_POOL)]
+    least = float(probability[0]) - known.tolerance
+    pool = order[: min(int((probability >= least).sum()), MOST_POOL)]
     rows = torch.tensor([choice.score for choice in pool])
-    if parts is None:
+    if known.parts is None:
         typical = -members.place(scores, rows).distance
         some = np.arange(len(pool))
     else:
-        typical = _typicality(shown[[choice.graph for choice in pool]], *parts)
+        typical = _typicality(shown[[choice.graph for choice in pool]], *known.parts[number])
         # The half of more typical structure, in order of score again.
         some = np.sort(np.argsort(-typical, kind="stable")[: -(-len(pool) // 2)])
     first = int(np.searchsorted(some, typical.argmax()))
@@ -102,20 +82,22 @@ def _select(
 
 def _rest(order: Sequence[Choice], chosen: Sequence[int], scores: Scores, number: int, least: float) -> list[int]:
     """Places of those that were not chosen: first all with at least this probability, tier by tier, then by score."""
-    left = [place for place in range(len(order)) if place not in set(chosen)]
-    log_odds, probability = scores.log_odds[:, number], scores.probability[:, number]
-    sure = [place for place in left if float(probability[order[place].score]) >= least]
-    others = [place for place in left if float(probability[order[place].score]) < least]
-    return sure + sorted(others, key=lambda place: -float(log_odds[order[place].score]))
+    left = sorted(set(range(len(order))) - set(chosen))
+
+    def behind(place: int) -> float:
+        row = order[place].score
+        return -torch.inf if float(scores.probability[row, number]) >= least else -float(scores.log_odds[row, number])
+
+    return sorted(left, key=behind)
 
 
 def _in_order(
-    candidates: GraphBatch, shown: GraphBatch, scores: Scores, members: Members, most: int
+    shown: GraphBatch, scores: Scores, members: Members, tiers: Sequence[torch.Tensor], most: int
 ) -> tuple[list[Choice], int]:
     """Different candidates tier by tier, each tier by score, and how many are of the first tier that has any."""
     ranked: dict[int, Choice] = {}
     best: set[int] = set()
-    for rows in _tiers(candidates, scores, members):
+    for rows in tiers:
         for choice in by_score(shown, scores, members.class_index, rows):
             ranked.setdefault(choice.graph, choice)
         best = best or set(ranked)
@@ -129,16 +111,12 @@ def _tiers(candidates: GraphBatch, scores: Scores, members: Members) -> list[tor
     Inside the real range and meant to be of the class; inside the real range; of the class to the model; any.
     """
     number = members.class_index
-    predicted = scores.logits.argmax(1) == number
-    labels = (
-        candidates.graph_label[scores.graph]
-        if candidates.schema.target is None
-        else candidates.label[scores.graph, scores.node]
-    )
+    predicted = scores.predicted == number
+    labels = scores.labels(candidates)
     meant = (labels == number) | (labels < 0)
     rows = predicted.nonzero()[:, 0]
     real = torch.zeros_like(predicted)
-    real[rows] = torch.from_numpy(members.place(scores, rows).inside(NEAR))
+    real[rows] = torch.from_numpy(members.place(scores, rows).inside(NEARER_SHARE))
     return [rows.nonzero()[:, 0] for rows in (real & meant, real, predicted, torch.ones_like(predicted))]
 
 
@@ -159,17 +137,13 @@ def _cover(embedding: np.ndarray, members: Members, first: int, number: int) -> 
     if not len(members):
         return [*chosen, *(place for place in range(len(embedding)) if place != first)][:number]
     scale = float(np.median(members.apart)) or 1.0
-    square = (
-        (embedding**2).sum(1)[:, None] - 2 * embedding @ members.embedding.T + (members.embedding**2).sum(1)[None, :]
-    )
+    others = members.embedding
+    square = (embedding**2).sum(1)[:, None] - 2 * embedding @ others.T + (others**2).sum(1)[None, :]
     near = np.exp(-np.maximum(square, 0.0) / (2 * scale**2))  # (n, m)
     covered = near[first].copy()
-    free = np.ones(len(embedding), dtype=bool)
-    free[first] = False
     while len(chosen) < number:
-        gain = np.where(free, np.maximum(near, covered).sum(1), -np.inf)
-        best = int(gain.argmax())
-        chosen.append(best)
-        free[best] = False
-        covered = np.maximum(covered, near[best])
+        gain = np.maximum(near, covered).sum(1)
+        gain[chosen] = -np.inf
+        chosen.append(int(gain.argmax()))
+        covered = np.maximum(covered, near[chosen[-1]])
     return chosen

@@ -1,4 +1,4 @@
-"""What every structure generator is, and their registry."""
+"""What every structure generator is."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any, ClassVar, Protocol, Self
 
 from torch import Tensor
 
-from dignn.batch import GraphBatch
-from dignn.config import Config
-from dignn.errors import DignnError, RunFolderError
-from dignn.registry import Registry
-from dignn.runtime.files import load_learned, save_tensors
-from dignn.runtime.progress import Tick, silent
-from dignn.runtime.seeds import Seed
-from dignn.runtime.threads import single_thread
-from dignn.schema import Schema
+from dignn.core.devices import Device
+from dignn.core.errors import DignnError, RunFolderError
+from dignn.core.files import blamed_on, load_learned, save_tensors
+from dignn.core.progress import Tick, silent
+from dignn.core.seeds import Seed
+from dignn.core.threads import single_thread
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import Schema
+from dignn.structure.settings import StructureSettings
 
 _FORMAT = "dignn.StructureGenerator.1"
 
@@ -44,20 +44,34 @@ class StructureGenerator(ABC):
     the structure decides the class and the features follow it. To add a method, write ``_fit`` and ``_sample``,
     and ``_state`` and ``_restore`` so that what was learned can be kept in a file; register the class by a name.
 
+    Args:
+        config: its settings; those of the preset ``fast`` by default.
+
     Attributes:
         report: what training and sampling found (loss curves, yield, ...), as JSON takes it.
+        device: where it learns and samples, see :func:`dignn.core.devices.at_work`; what it keeps and gives is on the
+            CPU.
     """
 
     name: ClassVar[str]
 
-    def __init__(self) -> None:
+    def __init__(self, config: Any = None) -> None:
+        self.config = config if config is not None else self._own(StructureSettings())
         self.report: dict[str, Any] = {}
+        self.device: Device = "auto"
         self._sizes: frozenset[int] = frozenset()
+        self._file: Path | None = None  # that it was loaded from
 
     @classmethod
-    def build(cls, config: Config) -> Self:
-        """A generator with the settings that ``config`` has for it."""
-        return cls()
+    def build(cls, settings: StructureSettings) -> Self:
+        """A generator with those of the settings that are its own."""
+        own = cls._own(settings)
+        return cls() if own is None else cls(own)
+
+    @classmethod
+    def _own(cls, settings: StructureSettings) -> Any:
+        """The settings that have its name; None for a method without any."""
+        return getattr(settings, cls.name.replace("-", "_"), None)
 
     def fit(self, graphs: GraphBatch, *, seed: Seed, tick: Tick = silent) -> Self:
         """Learns from real graphs and returns itself.
@@ -69,7 +83,7 @@ class StructureGenerator(ABC):
         """
         if not len(graphs):
             raise DignnError("There are no training graphs; sample some first")
-        self.report, self._sizes = {}, frozenset()
+        self.report, self._sizes, self._file = {}, frozenset(), None
         with single_thread():  # so that the same seed gives the same bits
             learned = self._fit(graphs.without_features(), seed, tick)
         self._sizes = frozenset(learned.sizes.tolist())
@@ -91,7 +105,7 @@ class StructureGenerator(ABC):
         for size in sizes:
             if size not in self._sizes:
                 raise DignnError(f"No training graph has {size} nodes; their sizes are {sorted(self._sizes)}")
-        with single_thread():
+        with single_thread(), blamed_on(self._file):
             return self._sample(list(sizes), seed, tick, guide)
 
     def save(self, path: Path | str) -> None:
@@ -111,6 +125,7 @@ class StructureGenerator(ABC):
             self.report, self._sizes = settings["report"], frozenset(settings["sizes"])
 
         load_learned(path, _FORMAT, restore)
+        self._file = Path(path)
         return self
 
     # -- what a method provides -----------------------------------------------------------------------
@@ -129,14 +144,3 @@ class StructureGenerator(ABC):
 
     @abstractmethod
     def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any], schema: Schema) -> None: ...
-
-
-class StructureRegistry(Registry[type[StructureGenerator]]):
-    """Structure generators by name; a registered class knows its own."""
-
-    def add(self, name: str, item: type[StructureGenerator]) -> type[StructureGenerator]:
-        item.name = name
-        return super().add(name, item)
-
-
-STRUCTURE_GENERATORS = StructureRegistry("structure generator")

@@ -7,11 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dignn.batch import GraphBatch
-from dignn.runtime.progress import Tick
-from dignn.runtime.seeds import Seed
-from dignn.schema import Schema
-from dignn.structure.base import STRUCTURE_GENERATORS, Guide, StructureGenerator
+from dignn.core.progress import Tick
+from dignn.core.seeds import Seed
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import Schema
+from dignn.structure.base import Guide, StructureGenerator
+from dignn.structure.registry import STRUCTURE_GENERATORS
 
 _FIELDS = ("node_type", "edge", "label", "graph_label", "row")
 

@@ -52,7 +52,7 @@ def cycle_counts(adjacency: Tensor) -> tuple[Tensor, Tensor]:
         - 12 * degree.square().sum(1)
         + 4 * degree.sum(1)
     ) / 12
-    graph = torch.cat([node.sum(1) / torch.tensor([3.0, 4.0, 5.0], dtype=node.dtype), six_cycles[:, None]], 1)
+    graph = torch.cat([node.sum(1) / node.new_tensor([3.0, 4.0, 5.0]), six_cycles[:, None]], 1)
     return node.to(adjacency.dtype), graph.to(adjacency.dtype)
 
 
@@ -74,7 +74,9 @@ def spectral_features(adjacency: Tensor, values: int = 5, vectors: int = 2) -> t
     _, component_size, components_count = components(adjacency)
 
     wanted = max(values, vectors)
-    place = components_count[:, None] + torch.arange(wanted)  # as many eigenvalues are 0 as there are components
+    place = components_count[:, None] + torch.arange(
+        wanted, device=value.device
+    )  # as many eigenvalues are 0 as there are components
     there = place < size
     place = place.clamp(max=size - 1)
     chosen = value.gather(1, place) * there  # (B, wanted)
@@ -90,7 +92,11 @@ def spectral_features(adjacency: Tensor, values: int = 5, vectors: int = 2) -> t
 def symmetric_walk(adjacency: Tensor, steps: int) -> Tensor:
     """Powers 1 to ``steps`` of D^-1/2 A D^-1/2, which are symmetric in i and j.  (B, N, N, steps)"""
     scale = adjacency.sum(2).clamp(min=1).rsqrt()
-    return _powers(adjacency * scale[:, :, None] * scale[:, None, :], steps)
+    walk = adjacency * scale[:, :, None] * scale[:, None, :]
+    powers = [walk]
+    for _ in range(steps - 1):
+        powers.append(powers[-1] @ walk)
+    return torch.stack(powers, 3)
 
 
 def components(adjacency: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -98,7 +104,7 @@ def components(adjacency: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
     ``same[b, i, j]`` says whether i and j are connected, ``size`` how many nodes the component of i has.
     """
-    near = adjacency + torch.eye(adjacency.size(1), dtype=adjacency.dtype)
+    near = adjacency + torch.eye(adjacency.size(1), dtype=adjacency.dtype, device=adjacency.device)
     radius = 1
     while radius < adjacency.size(1) - 1:
         near = (near @ near).clamp_(max=1)
@@ -107,10 +113,3 @@ def components(adjacency: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     size = same.sum(2)
     # Each node counts for its share of the component; the first node would do too, but needs a search.
     return same, size, (1 / size.double()).sum(1).round().long()
-
-
-def _powers(matrix: Tensor, steps: int) -> Tensor:
-    powers = [matrix]
-    for _ in range(steps - 1):
-        powers.append(powers[-1] @ matrix)
-    return torch.stack(powers, 3)

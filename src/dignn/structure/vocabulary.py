@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dignn.batch import PADDING, GraphBatch
-from dignn.errors import SchemaError
-from dignn.schema import Schema
+from dignn.core.errors import SchemaError
+from dignn.graphs.batch import PADDING, GraphBatch
+from dignn.graphs.schema import Schema
 
 log = logging.getLogger(__name__)
 
@@ -75,11 +75,6 @@ class Vocabulary:
         """(E,) the token of (j, i) where that of (i, j) is e."""
         return torch.tensor([self.edges.index((back, out)) for out, back in self.edges])
 
-    @property
-    def directed(self) -> bool:
-        """Whether some token depends on the order of its pair."""
-        return bool((self.mirror != torch.arange(self.edge_count)).any())
-
     @cached_property
     def types(self) -> Tensor:
         """(K,) node type of each node token."""
@@ -107,18 +102,16 @@ class Vocabulary:
         return nodes.where(graphs.mask, PADDING), pairs[graphs.edge * relations + graphs.edge.transpose(1, 2)]
 
     def decode(self, nodes: Tensor, edges: Tensor, graph_label: Tensor) -> GraphBatch:
-        """The graphs of these tokens, without features. Only ``edges`` (B, N, N) above the diagonal is read."""
+        """The graphs of these tokens, without features. Only ``edges`` (B, N, N) above the diagonal is read.
+
+        Tokens may be on any device; the graphs are on the CPU.
+        """
+        nodes, edges, graph_label = nodes.cpu(), edges.cpu(), graph_label.cpu()
         padded = nodes < 0
         kind, label = torch.tensor([*self.nodes, (PADDING, PADDING)])[nodes.where(~padded, self.node_count)].unbind(-1)
         out, back = torch.tensor(self.edges)[edges.triu(1)].unbind(-1)
-        return GraphBatch(
-            schema=self.schema,
-            node_type=kind,
-            edge=out + back.transpose(1, 2),
-            label=label,
-            graph_label=graph_label,
-            row=torch.full_like(nodes, PADDING),
-        )
+        edge, row = out + back.transpose(1, 2), torch.full_like(nodes, PADDING)
+        return GraphBatch(self.schema, kind, edge, label, graph_label, row)
 
     def no_graphs(self) -> GraphBatch:
         """A batch without graphs."""
@@ -129,13 +122,12 @@ class Vocabulary:
         return json.dumps({"schema": json.loads(self.schema.to_json()), "nodes": self.nodes, "edges": self.edges})
 
     @classmethod
-    def from_json(cls, text: str, schema: Schema | None = None) -> Vocabulary:
-        """What :meth:`to_json` wrote. Raises if it is of another schema than ``schema``."""
+    def from_json(cls, text: str, schema: Schema) -> Vocabulary:
+        """What :meth:`to_json` wrote. Raises if it is of another schema."""
         raw: dict[str, Any] = json.loads(text)
-        if schema is not None and raw["schema"] != json.loads(schema.to_json()):
+        if raw["schema"] != json.loads(schema.to_json()):
             raise SchemaError("it is of another schema")
-        nodes, edges = (tuple((int(a), int(b)) for a, b in raw[name]) for name in ("nodes", "edges"))
-        return cls(Schema.from_json(json.dumps(raw["schema"])), nodes, edges)
+        return cls(schema, *(tuple((int(a), int(b)) for a, b in raw[name]) for name in ("nodes", "edges")))
 
 
 def _tuples(rows: Tensor) -> tuple[tuple[int, int], ...]:

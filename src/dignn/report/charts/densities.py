@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from markupsafe import Markup, escape
+from markupsafe import Markup
+from scipy.special import ndtr
 
-from dignn.report.charts.parts import WIDTH, chart, finite, line, number, path, percent, shorten, text, ticks, width
+from dignn.core.numerals import number, tight_percent
+from dignn.report.charts.parts import WIDTH, finite, shorten, text, ticks, width
+from dignn.report.templating import chart
 
 # Fewer values than this are shown one by one: a density of them would say more than they do.
 ENOUGH = 15
@@ -55,7 +58,7 @@ class Density:
         width = np.maximum(np.diff(edges), 1e-12)
         blur = max(0.6 * float(np.median(width)), least)
         height = np.divide(share, width)
-        below = _normal((values[:, None] - edges[None, :]) / blur)  # (values, bins + 1)
+        below = ndtr((values[:, None] - edges[None, :]) / blur)  # (values, bins + 1)
         return np.asarray((below[:, :-1] - below[:, 1:]) @ height)
 
     def _arrays(self) -> tuple[np.ndarray, np.ndarray]:
@@ -103,42 +106,37 @@ def densities(
         inner = [(across(x), _BASE - 88 * float(y) / top) for x, y in zip(grid.tolist(), height, strict=True)]
         return [(across(low), _BASE), *inner, (across(high), _BASE)]
 
-    parts = [path(outline(real_height), "chart-real chart-area", closed=True)] if real.seen else []
-    if made_height is not None:
-        parts.append(path(outline(made_height), "chart-made chart-area", closed=True))
-    else:
-        parts += [line(across(x), _BASE - 16, across(x), _BASE + 5, "chart-made chart-rug") for x in values.tolist()]
     shown = low <= real.mean <= high
-    if shown:
-        parts.append(_mean(across(real.mean), "chart-real"))
-    if len(values):
-        parts.append(_mean(across(float(values.mean())), "chart-made"))
-    if own is not None:
-        parts.append(_own(across(own), _BASE - 6))
-    parts += _axis(low, high, across)
-    foot = 138 if xlabel else 122
-    if xlabel:
-        parts.append(_below(xlabel, real, own))
-    parts += _legend(foot, real.name, bool(len(values)), made_height is None)
-    parts += [] if own is None else [_own(206, foot + 4.5), text(215, foot + 9, "classified", kind="chart-small")]
-    beyond = _beyond(real, shown)
-    if beyond:
-        parts.append(text(8, foot + 27, beyond, kind="chart-small"))
-    return chart(parts, foot + (34 if beyond else 16), f"{title}. {_words(real, values, own)}")
+    beyond, foot = _beyond(real, shown), 138 if xlabel else 122
+    means = [(real.mean, "chart-real")] if shown else []
+    means += [(float(values.mean()), "chart-made")] if len(values) else []
+    return chart(
+        "densities",
+        foot + (34 if beyond else 16),
+        f"{title}. {_words(real, values, own)}",
+        left=_LEFT,
+        base=_BASE,
+        foot=foot,
+        real_name=real.name,
+        real_outline=outline(real_height) if real.seen else [],
+        made_outline=[] if made_height is None else outline(made_height),
+        single=[across(x) for x in values.tolist()] if made_height is None else [],
+        means=[(across(mean), kind) for mean, kind in means],
+        own=None if own is None else across(own),
+        ticks=[(across(value), number(value)) for value in ticks(low, high, 5)],
+        below=_below(xlabel, real, own) if xlabel else "",
+        beyond=beyond,
+    )
 
 
-def _own(x: float, y: float) -> str:
-    """The mark of the classified node's value."""
-    return f'<path d="M{x:.1f} {y - 7:.1f}l5.5 7l-5.5 7l-5.5 -7Z" class="chart-own"/>'
-
-
-def _below(name: str, real: Density, own: float | None) -> str:
+def _below(name: str, real: Density, own: float | None) -> Markup:
     """The name of the values and, in words, that of the classified node beside the mean."""
     whose = "all classes" if real.name == "all classes" else "the class"
     told = "" if own is None else f": {number(own)}; mean of {whose} {number(real.mean)}"
     shown = shorten(name, (WIDTH - 20) / _SMALL - width(told))
-    whole = "" if shown == name else f"<title>{escape(name + told)}</title>"
-    return text(WIDTH / 2, 130, shown + told, kind="chart-small", anchor="middle").replace("</text>", f"{whole}</text>")
+    whole = Markup("" if shown == name else "<title>{}</title>").format(name + told)
+    words = text(WIDTH / 2, 130, shown + told, kind="chart-small", anchor="middle")
+    return words.removesuffix(Markup("</text>")) + whole + Markup("</text>")
 
 
 def _span(real: Density, values: np.ndarray) -> tuple[float, float]:
@@ -155,46 +153,10 @@ def _beyond(real: Density, mean: bool) -> str:
     if not real.seen:
         said.append(f"{real.name}: no value in view")
     elif real.seen < _NEARLY_ALL:
-        said.append(f"{real.name}: {percent(real.seen)} of values in view")
+        said.append(f"{real.name}: {tight_percent(real.seen)} of values in view")
     if not mean:
-        said.append(
-            f"mean {number(real.mean)}, not in view" if said else f"{real.name}: mean {number(real.mean)}, not in view"
-        )
+        said.append(f"{'' if said else f'{real.name}: '}mean {number(real.mean)}, not in view")
     return "; ".join(said)
-
-
-def _normal(value: np.ndarray) -> np.ndarray:
-    """The normal distribution function."""
-    return np.asarray(0.5 * (1 + np.vectorize(math.erf)(value / math.sqrt(2))))
-
-
-def _mean(x: float, kind: str) -> str:
-    return line(x, 6, x, _BASE, f"{kind} chart-mean")
-
-
-def _axis(low: float, high: float, across: Callable[[float], float]) -> list[str]:
-    parts = [line(_LEFT, _BASE, WIDTH - _LEFT, _BASE)]
-    for value in ticks(low, high, 5):
-        x = across(value)
-        anchor = "start" if x < 24 else "end" if x > WIDTH - 24 else "middle"
-        parts += [line(x, _BASE, x, _BASE + 4), text(x, _BASE + 16, number(value), kind="chart-small", anchor=anchor)]
-    return parts
-
-
-def _legend(top: float, real_name: str, made: bool, single: bool) -> list[str]:
-    parts = [
-        f'<rect x="8" y="{top}" width="14" height="9" class="chart-real chart-area"/>',
-        text(28, top + 9, real_name, kind="chart-small"),
-    ]
-    if made:
-        mark = (
-            line(114, top - 2, 114, top + 11, "chart-made chart-rug")
-            if single
-            else f'<rect x="106" y="{top}" width="14" height="9" class="chart-made chart-area"/>'
-        )
-        parts += [mark, text(126, top + 9, "explanation", kind="chart-small")]
-    parts.append(text(WIDTH - 4, top + 9, "dashed: mean", kind="chart-small", anchor="end"))
-    return parts
 
 
 def _words(real: Density, values: np.ndarray, own: float | None) -> str:
@@ -204,7 +166,7 @@ def _words(real: Density, values: np.ndarray, own: float | None) -> str:
         said += f", nine in ten from {number(low)} to {number(high)}."
     elif real.seen:
         low, high = real.span(0.0)
-        said += f", {percent(real.seen)} from {number(low)} to {number(high)}."
+        said += f", {tight_percent(real.seen)} from {number(low)} to {number(high)}."
     else:
         said += f", none from {number(real.bounds[0])} to {number(real.bounds[-1])}."
     if not len(values):

@@ -1,4 +1,4 @@
-"""What all charts are made of: the frame, text, numbers as people write them, ticks."""
+"""What all charts are made of: text, lines, ticks."""
 
 from __future__ import annotations
 
@@ -8,23 +8,13 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup, escape
 
-from dignn.evidence import grammar
-
 WIDTH = 360
-_MINUS = "\N{MINUS SIGN}"
 # Widths of characters of the charts' text, 12 units high and bold, in a wide font; and how much narrower other text is.
 _NARROW, _USUAL, _BROAD, _BROADEST, _SQUARE = 5.2, 8.3, 9.4, 13.4, 13.0
 _LIGHT = 0.88
 
 
-def chart(parts: Iterable[str], height: float, label: str) -> Markup:
-    """The SVG element around ``parts``, which are markup already; ``label`` is what it says to those who cannot see."""
-    frame = Markup('<svg class="chart" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{label}">')
-    head = frame.format(w=WIDTH, h=f"{height:g}", label=label)
-    return head + Markup("").join(Markup(part) for part in parts) + Markup("</svg>")
-
-
-def text(x: float, y: float, words: str, *, anchor: str = "start", kind: str = "", most: float | None = None) -> str:
+def text(x: float, y: float, words: str, *, anchor: str = "start", kind: str = "", most: float | None = None) -> Markup:
     """Words at (x, y), shortened to ``most`` units with the whole as a title.
 
     Args:
@@ -38,7 +28,7 @@ def text(x: float, y: float, words: str, *, anchor: str = "start", kind: str = "
     whole = "" if shown == words else f"<title>{escape(words)}</title>"
     side = "" if anchor == "start" else f' text-anchor="{anchor}"'
     classes = f"chart-text {kind}".strip()
-    return f'<text x="{x:.1f}" y="{y:.1f}" class="{classes}"{side}>{escape(shown)}{whole}</text>'
+    return Markup(f'<text x="{x:.1f}" y="{y:.1f}" class="{classes}"{side}>{escape(shown)}{whole}</text>')
 
 
 def width(words: str) -> float:
@@ -78,38 +68,15 @@ def _fitting(words: str, room: float) -> str:
     return words
 
 
-def line(x1: float, y1: float, x2: float, y2: float, kind: str = "chart-axis") -> str:
+def line(x1: float, y1: float, x2: float, y2: float, kind: str = "chart-axis") -> Markup:
     """A straight line."""
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>'
+    return Markup(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>')
 
 
-def path(points: Sequence[tuple[float, float]], kind: str, *, closed: bool = False) -> str:
-    """A line through points."""
+def path(points: Sequence[tuple[float, float]], kind: str, *, closed: bool = False) -> Markup:
+    """A line through points; nothing where there are none."""
     steps = " L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-    return f'<path d="M{steps}{"Z" if closed else ""}" class="{kind}"/>' if points else ""
-
-
-def number(value: float) -> str:
-    """A number as people write it: three digits that mean something."""
-    if not math.isfinite(value):
-        return "not a number"
-    if value == 0:
-        return "0"
-    if abs(value) >= 1e12:
-        return f"{value:.2e}".replace("e+", "e").replace("-", _MINUS)
-    if abs(value) >= 1000:
-        return f"{value:,.0f}".replace("-", _MINUS)
-    if abs(value) < 0.00001:
-        return f"{value:.1e}".replace("e-0", "e-").replace("-", _MINUS)
-    wanted = 3 if abs(value) >= 0.001 else 2
-    digits = max(0, wanted - 1 - math.floor(math.log10(abs(value))))
-    shown = f"{value:.{digits}f}"
-    return (shown.rstrip("0").rstrip(".") if "." in shown else shown).replace("-", _MINUS)
-
-
-def percent(share: float) -> str:
-    """A share as percent, as the rest of the page writes it, on one line."""
-    return grammar.percent(share).replace(" ", "\N{NO-BREAK SPACE}") if math.isfinite(share) else "not a number"
+    return Markup(f'<path d="M{steps}{"Z" if closed else ""}" class="{kind}"/>' if points else "")
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:

@@ -1,0 +1,61 @@
+"""Settings of training, and choices of networks and samplers. Loads nothing heavy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dignn.core.checks import at_least, positive, share, switches
+
+Denoiser = Literal["fast", "paper"]
+Sampler = Literal["posterior", "flow"]
+Grid = Literal["uniform", "quadratic"]
+Prediction = Literal["velocity", "noise"]
+GaussianSampler = Literal["flow", "ancestral", "deterministic"]
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How a generator's network is trained.
+
+    Args:
+        steps: gradient steps.
+        epochs: as many steps as so many passes over the training graphs or rows take, instead of a number of steps.
+        learning_rate: of AdamW, after warm-up.
+        warm_up: share of the steps in which the learning rate rises from zero.
+        cosine: whether it falls to zero along half a cosine afterwards.
+        weight_decay: of AdamW.
+        clip: greatest norm of the gradient.
+        ema: decay of the moving average of the weights, which is what validates and samples; 0 for none.
+        validate_every: steps between two looks at the validation loss.
+        patience: looks without a better one after which training stops; the best weights are kept.
+    """
+
+    steps: int = 4000
+    epochs: int | None = None
+    learning_rate: float = 3e-3
+    warm_up: float = 0.05
+    cosine: bool = True
+    weight_decay: float = 1e-3
+    clip: float = 1.0
+    ema: float = 0.99
+    validate_every: int = 200
+    patience: int = 10
+
+    def __post_init__(self) -> None:
+        at_least(self, 1, "steps", "validate_every", "patience")
+        if self.epochs is not None:
+            at_least(self, 1, "epochs")
+        share(self, "ema", "warm_up")
+        switches(self, "cosine")
+        positive(self, "learning_rate", "clip")
+        positive(self, "weight_decay", zero=True)
+
+    @property
+    def least_steps(self) -> int:
+        """Gradient steps, however few graphs or rows there are."""
+        return self.steps if self.epochs is None else self.epochs
+
+    def steps_for(self, graphs: int, batch: int) -> int:
+        """Gradient steps with batches of ``batch`` out of ``graphs``."""
+        return self.steps if self.epochs is None else self.epochs * -(-graphs // batch)

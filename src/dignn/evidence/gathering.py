@@ -1,0 +1,90 @@
+"""Everything that an explanation carries beside its graph, gathered for all explanations of a run at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from dignn.core.json_types import restored
+from dignn.evidence.nearest_example import NearestExample, nearest_real
+from dignn.evidence.removal import ColumnEffect, Effects, removal_effects, strongest_columns
+from dignn.evidence.removal_together import with_joint
+from dignn.evidence.sentences import sentences
+from dignn.evidence.variants import Part, average_rows
+from dignn.graphs.batch import GraphBatch
+from dignn.model.adapter import GNNAdapter
+from dignn.model.scores import Scores
+
+# Single columns that are kept with an explanation.
+KEPT_COLUMNS = 40
+
+
+ExplainedClass = tuple[GraphBatch, int | None, int]
+"""An explanation: its graph, the position of the classified node (None for graph classification), and the class."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What speaks for one explanation.
+
+    Args:
+        text: one or two sentences.
+        nearest: the nearest real example.
+        own_columns, columns_around: the strongest columns of the target node, and of the other nodes by type.
+        effects: what removing nodes, edges and features does; of single columns those with the largest effects.
+    """
+
+    text: str
+    nearest: NearestExample
+    own_columns: tuple[ColumnEffect, ...]
+    columns_around: tuple[ColumnEffect, ...]
+    effects: Effects
+
+    def to_json(self) -> dict[str, Any]:
+        """The entries of ``explanations.json``, where an effect stands in one object with its part."""
+        found = asdict(self)
+        removal = found.pop("effects")
+        effects = [{**effect.pop("part"), **effect} for effect in removal["effects"]]
+        return {**found, "removal": {**removal, "effects": effects}}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Evidence:
+        """Raises KeyError, TypeError or ValueError where it is not what :meth:`to_json` gives."""
+        found = dict(content)
+        removal = found.pop("removal")
+        names = [item.name for item in fields(Part)]
+        flat = [dict(effect) for effect in removal["effects"]]
+        effects = [{"part": {name: effect.pop(name) for name in names}, **effect} for effect in flat]
+        return restored(cls, {**found, "effects": {**removal, "effects": effects}})
+
+
+def gather(
+    adapter: GNNAdapter, explained: Sequence[ExplainedClass], real: GraphBatch, known: Scores | None = None
+) -> list[Evidence]:
+    """The evidence of every explanation, in their order.
+
+    Args:
+        adapter: the model.
+        explained: explanations of any classes.
+        real: real graphs with features: where the nearest example is sought, and whose feature tables say what an
+            average row is.
+        known: the model's scores of ``real``, if they are there already.
+    """
+    if not explained:
+        return []
+    averages = average_rows(real)
+    known = adapter.score(real) if known is None else known
+    graphs, nodes, classes = zip(*explained, strict=True)
+    scores = adapter.score(GraphBatch.cat(graphs))
+    places = list(zip(scores.graph.tolist(), scores.node.tolist(), strict=True))
+    chosen = [places.index((number, -1 if node is None else node)) for number, node in enumerate(nodes)]
+    nearest = nearest_real(scores.embedding[chosen], classes, known, real)
+    found = []
+    for (graph, node, class_index), example in zip(explained, nearest, strict=True):
+        effects = removal_effects(adapter, graph, node, class_index, averages)
+        effects = with_joint(adapter, graph, effects, averages)
+        own, around = strongest_columns(effects, graph)
+        text = sentences(graph, effects, own, around)
+        found.append(Evidence(text, example, own, around, effects.shortened(KEPT_COLUMNS)))
+    return found

@@ -1,0 +1,66 @@
+"""Chosen candidates as explanations: where they stand among real members, and the evidence of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from dignn.evidence.gathering import gather
+from dignn.explanations.explanation import Explanation, Standing
+from dignn.graphs.batch import GraphBatch
+from dignn.model.adapter import GNNAdapter
+from dignn.model.scores import Scores
+from dignn.selection.members import Members
+from dignn.selection.ranking import Ranking
+
+
+def chosen_explanations(
+    ranking: Ranking,
+    top_k: int,
+    candidate: Tensor,
+    members: Sequence[Members],
+    adapter: GNNAdapter,
+    real: tuple[GraphBatch, Scores],
+) -> dict[str, list[Explanation]]:
+    """By class, the first explanations that a ranking gives.
+
+    Args:
+        ranking: valid candidates, ranked.
+        top_k: explanations of a class.
+        candidate: (m,) the number of each of them among all candidates.
+        members: real members of each class.
+        adapter: the model, which is asked about parts of explanations.
+        real: real graphs, where the nearest example is sought, and their scores.
+    """
+    found = []
+    classes = ranking.candidates.schema.classes
+    for index, several in enumerate(ranking.chosen):
+        rows = torch.tensor([choice.score for choice in several[:top_k]], dtype=torch.long)
+        place = members[index].place(ranking.scores, rows)
+        inside = place.inside()
+        for rank, choice in enumerate(several[:top_k]):
+            node = int(ranking.scores.node[choice.score])
+            standing = Standing(bool(inside[rank]), float(place.logit_rank[rank]), float(place.distance_rank[rank]))
+            found.append(
+                Explanation(
+                    class_index=index,
+                    class_name=classes[index],
+                    rank=rank,
+                    probability=tuple(ranking.scores.probability[choice.score].tolist()),
+                    log_odds=float(ranking.scores.log_odds[choice.score, index]),
+                    graph=ranking.candidates[choice.graph],
+                    node=None if node < 0 else node,
+                    candidate=int(candidate[choice.graph]),
+                    standing=standing,
+                )
+            )
+    graphs, scores = real
+    evidence = gather(adapter, [(item.graph, item.node, item.class_index) for item in found], graphs, scores)
+    found = [
+        replace(item, evidence=shown, example=graphs[shown.nearest.graph])
+        for item, shown in zip(found, evidence, strict=True)
+    ]
+    return {name: [item for item in found if item.class_name == name] for name in classes}

@@ -1,0 +1,212 @@
+"""Absorbing diffusion over the non-zero columns of a row: for wide and sparse tables.
+
+A row is a set of columns (the words of a text). The forward process hides one after another; the reverse process
+reveals one at a time, by one softmax over all columns that are still hidden. How many a row has is drawn first. The
+network adds to the log frequencies of the class, so that it only learns what columns say about each other. Cost grows
+with the number of entries, not with one value for each column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from dignn.diffusion.categorical import draw
+from dignn.features.ditabddpm.sparse_values import EntryValues
+from dignn.features.mlp import NUMBER_FEATURES, ResidualBlocks, number_features, zero_linear
+from dignn.features.settings import DiTabDDPMConfig
+from dignn.features.table import Table, even_points
+from dignn.graphs.schema import FeatureKind
+
+# A class's frequencies are mixed with those of all rows as if one of these numbers of entries more had been seen.
+_BORROWED = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
+# What a column that no row has is expected to have: never 0, because validation rows may have it.
+_LEAST = 1e-7
+# Calibration: rounds, rows in each, cells that these may have, columns from which there is none, and how many entries
+# of a column are too few to tell anything.
+_ROUNDS, _ROWS, _CELLS, _MANY, _FEW = 2, 16384, 2**21, 1000, 4
+
+
+class SetNetwork(nn.Module):
+    """What the revealed columns of a row say about the hidden ones.
+
+    Args:
+        columns: d.
+        labels: C + 1.
+    """
+
+    def __init__(self, columns: int, labels: int, config: DiTabDDPMConfig) -> None:
+        super().__init__()
+        self.column = nn.Embedding(columns, config.width)
+        self.line = nn.Embedding(labels, config.width)  # of the label; files know it by this name
+        self.number = nn.Linear(2 * NUMBER_FEATURES, config.width)
+        self.blocks = ResidualBlocks(config.width, config.blocks, config.dropout)
+        self.out = zero_linear(config.width, columns)
+
+    def forward(self, shown_sum: Tensor, revealed: Tensor, count: Tensor, label: Tensor) -> Tensor:
+        """Logits of every column, beside its log frequency.  (B, d)
+
+        Args:
+            shown_sum: (B, width) sum of the revealed columns' embeddings.
+            revealed, count: (B,) how many columns are revealed, and how many the row has.
+            label: (B,) class.
+        """
+        numbers = torch.cat([number_features((1.0 + x).log()) for x in (count, count - revealed)], dim=1)
+        shown_sum = shown_sum / revealed.clamp_min(1)[:, None].sqrt()
+        return self.out(self.blocks(shown_sum + self.line(label) + self.number(numbers)))
+
+
+class AbsorbingRows:
+    """The process: how rows are hidden, learned and revealed.
+
+    Args:
+        columns: d.
+        labels: C + 1.
+        config: settings.
+    """
+
+    # Rows to sample at once.
+    chunk = 1024
+
+    def __init__(self, columns: int, labels: int, config: DiTabDDPMConfig) -> None:
+        self._columns, self._labels, self._emphasis = columns, labels, config.emphasis
+        self.network = SetNetwork(columns, labels, config)
+
+    @classmethod
+    def of(cls, table: Table, config: DiTabDDPMConfig) -> AbsorbingRows:
+        return cls(table.spec.width, table.classes + 1, config)
+
+    # -- learning -------------------------------------------------------------------------------------
+
+    def learn_frequencies(self, table: Table) -> None:
+        """Counts what needs no network: frequencies of columns, of numbers of entries and of values, by label."""
+        weight = table.label_weight.float()
+        self._always = (table.rows != 0).all(0)  # nothing to draw, and a draw would miss some
+        number = (table.rows != 0).sum(1) - self._always.sum()
+        frequency = torch.cat([weight @ (some != 0).float() for some in table.rows.split(512, dim=1)], dim=1)  # (L, d)
+        frequency[:, self._always] = 0.0
+        frequency = frequency / table.weight.mean()
+        everywhere = frequency[-1:] / frequency[-1:].sum().clamp_min(1e-9)
+        mixed = frequency + _borrowed(frequency) * everywhere
+        self._base = (mixed / mixed.sum(1, keepdim=True).clamp_min(1e-9)).clamp_min(_LEAST).log()
+        self._count = torch.zeros(self._labels, int(number.max()) + 1, dtype=torch.float64)
+        self._count.index_add_(1, number, table.label_weight)
+        self._values = EntryValues.of(table.rows, table.label_weight)
+
+    def learnable(self, table: Table) -> Table:
+        """The rows that have something to learn: those with an entry that others lack."""
+        return table[((table.rows != 0) & ~self._always).any(1).nonzero()[:, 0]]
+
+    def loss(self, rows: Tensor, label: Tensor, generator: torch.Generator) -> Tensor:
+        """Mean over entries of -log p(entry | a random part of the others).  () nats"""
+        column, there = _entries(rows.masked_fill(self._always, 0.0))
+        count = there.sum(1)
+        place = torch.rand(column.shape, generator=generator).to(rows.device)
+        order = place.masked_fill(~there, 2.0).argsort(1).argsort(1)
+        share = torch.rand(len(rows), generator=generator).to(rows.device)
+        revealed = (share * count).long().minimum(count - 1)
+        shown = order < revealed[:, None]
+        hidden = there & ~shown
+        shown_sum = F.embedding_bag(
+            column[shown], self.network.column.weight, revealed.cumsum(0) - revealed, mode="sum"
+        )
+        logits = self.network(shown_sum, revealed, count, label) + self._base[label]
+        known = torch.zeros_like(logits, dtype=torch.bool)
+        row = torch.arange(len(rows), device=rows.device)[:, None].expand_as(column)
+        known[row[shown], column[shown]] = True
+        logits = logits.masked_fill(known, -torch.inf)
+        each = (logits.logsumexp(1, keepdim=True) - logits.gather(1, column)).where(hidden, 0.0)
+        # The hidden entries stand for the whole row: their mean times the number of its entries bounds -log p(row).
+        return (each.sum(1) * count / hidden.sum(1)).sum() / count.sum()
+
+    def calibrate(self, table: Table, generator: torch.Generator) -> None:
+        """Moves the log frequencies of columns so that generated rows have each as often as the data does.
+
+        What the network says about hidden columns leaves a small bias in each, which shows where many rows are known.
+        Thousands of columns are too rare, each of them, for that.
+        """
+        if self._columns >= _MANY:
+            return
+        number = min(_ROWS, _CELLS // self._columns)
+        present = (table.rows != 0).float()
+        wanted = (table.weight / table.weight.sum()) @ present
+        few = _FEW / number
+        with torch.no_grad():
+            for _ in range(_ROUNDS):
+                _, label = table.draw_batch(number, generator, 0.0)
+                found = torch.stack([(self.sample(some, generator) != 0).sum(0) for some in label.split(self.chunk)])
+                found = found.sum(0).cpu() / number
+                self._base += ((wanted + few) / (found + few)).log().to(self._base.device)
+
+    # -- sampling -------------------------------------------------------------------------------------
+
+    def sample(self, label: Tensor, generator: torch.Generator) -> Tensor:
+        """A row for each label.  (m, d)"""
+        label = label.to(self._base.device)
+        count = draw(self._count[label], generator, uniform=even_points(label, generator))
+        count, order = count.sort(descending=True, stable=True)
+        label = label[order]
+        base = (self._base + self._emphasis * (self._base - self._base[-1]))[label]
+        base = base.masked_fill(self._always | (self._values.start.diff() == 0), -torch.inf)  # never drawn
+        present = torch.zeros_like(base, dtype=torch.bool)
+        shown_sum = base.new_zeros(len(label), self.network.column.embedding_dim)
+        for step in range(int(count[0])):
+            open_rows = int((count > step).sum())  # rows are in descending order, so these are the first
+            revealed = torch.full((open_rows,), step, device=label.device)
+            logits = self.network(shown_sum[:open_rows], revealed, count[:open_rows], label[:open_rows])
+            logits += base[:open_rows]
+            logits.masked_fill_(present[:open_rows], -torch.inf)
+            chance = (logits - logits.amax(1, keepdim=True)).exp_()
+            column = draw(chance, generator, uniform=even_points(label[:open_rows], generator))
+            present[torch.arange(open_rows, device=label.device), column] = True
+            shown_sum[:open_rows] += self.network.column.weight[column]
+        rows = torch.empty_like(base)
+        rows[order] = self._values.draw(present | self._always, label, generator)
+        return rows
+
+    # -- files ----------------------------------------------------------------------------------------
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        tensors, settings = self._values.state()
+        return {"base": self._base, "count": self._count, "always": self._always, **tensors}, settings
+
+    @classmethod
+    def restored(
+        cls, tensors: dict[str, Tensor], settings: dict[str, Any], kind: FeatureKind, config: DiTabDDPMConfig
+    ) -> AbsorbingRows:
+        labels, columns = tensors["base"].shape
+        process = cls(columns, labels, config)
+        process._base, process._count, process._always = tensors["base"], tensors["count"], tensors["always"]
+        process._values = EntryValues.restored(tensors, settings)
+        return process
+
+
+def _borrowed(frequency: Tensor) -> float:
+    """How much classes should borrow from all rows: what makes each entry most likely, given all others.
+
+    ``frequency`` (L, d): entries by label and column, the last label those of all rows.
+    """
+    count = frequency.double()
+    # An entry that is left out is missing among all rows, too; a column's only entry is not impossible without it.
+    rest = (count[-1] - 1).clamp_min(0.1) / count[-1].sum().clamp_min(1.0)
+    of_class, there = count[:-1], count[:-1] > 0
+    total = of_class.sum(1, keepdim=True)
+
+    def likelihood(number: float) -> float:
+        chance = ((of_class - 1).clamp_min(0.0) + number * rest) / (total - 1 + number).clamp_min(1e-9)
+        return float((of_class * chance.where(there, 1.0).log()).sum())
+
+    return max(_BORROWED, key=likelihood)
+
+
+def _entries(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Numbers of the non-zero columns of each row, and which places hold one.  (b, most), (b, most) bool"""
+    row, column = rows.nonzero(as_tuple=True)
+    count = torch.bincount(row, minlength=len(rows))
+    place = torch.arange(len(row), device=rows.device) - (count.cumsum(0) - count)[row]
+    out = column.new_zeros(len(rows), int(count.max()))
+    out[row, place] = column
+    return out, torch.arange(out.size(1), device=rows.device) < count[:, None]

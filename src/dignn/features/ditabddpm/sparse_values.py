@@ -1,0 +1,103 @@
+"""Values of non-zero entries: drawn column by column from those that the class has there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dignn.core.files import put_under, under
+
+# Rows whose norms differ by less than this share are rows of one norm; entries that differ by less are the same.
+_SAME = 1e-3
+# A class's values are mixed with those of all rows as if so many more entries had been seen.
+_BORROWED = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class EntryValues:
+    """The values that the entries of each column have where they are not zero, and how often.
+
+    Args:
+        start: (d + 1,) where the values of each column begin.
+        value: (v,) distinct values, column by column.
+        weight: (L, v) how often each occurs in each label.
+        norm: 1 or 2 where all rows have the same sum, or the same Euclidean norm; 0 otherwise.
+        length: that norm.
+    """
+
+    start: Tensor
+    value: Tensor
+    weight: Tensor
+    norm: int = 0
+    length: float = 0.0
+
+    @classmethod
+    def of(cls, rows: Tensor, label_weight: Tensor) -> EntryValues:
+        """Of a table (n, d) whose rows count by label as ``label_weight`` (L, n) says.
+
+        Rows of counts that were divided by their norm are counts again here, and divided afterwards.
+        """
+        norm, length = _common_norm(rows)
+        row, column = rows.nonzero(as_tuple=True)
+        entry = rows[row, column].double()
+        if norm:
+            least = torch.full((len(rows),), torch.inf, dtype=torch.float64).scatter_reduce(0, row, entry.abs(), "amin")
+            times = entry / least[row]
+            if bool(((times - times.round()).abs() < _SAME).all()):
+                entry = times.round()
+        pair, place = torch.stack([column.double(), entry], dim=1).unique(dim=0, return_inverse=True)
+        of = pair[:, 0].long()
+        counts = torch.bincount(of, minlength=rows.size(1))
+        weight = torch.zeros(len(label_weight), len(pair), dtype=torch.float64)
+        weight.index_add_(1, place, label_weight[:, row])
+        weight += _BORROWED * weight[-1] / torch.bincount(of, weight[-1], minlength=rows.size(1))[of]
+        start = torch.cat([torch.zeros(1, dtype=torch.long), counts.cumsum(0)])
+        return cls(start, pair[:, 1].float(), weight, norm, length)
+
+    def draw(self, present: Tensor, label: Tensor, generator: torch.Generator) -> Tensor:
+        """A table with values at the entries that are present, row i of label ``label[i]``.  (m, d) bool -> (m, d)"""
+        out = present.float()
+        if bool((self.value != 1).any()):
+            row, column = present.nonzero(as_tuple=True)
+            out[row, column] = self._values(column, label[row], generator)
+        if self.norm:
+            found = out.norm(p=self.norm, dim=1, keepdim=True)
+            out *= self.length / found.where(found > 0, 1.0)
+        return out
+
+    def _values(self, column: Tensor, label: Tensor, generator: torch.Generator) -> Tensor:
+        """A value for each entry of a column and a label."""
+        uniform = torch.rand(len(column), generator=generator, dtype=torch.float64).to(column.device)
+        total = torch.cat([self.weight.new_zeros(len(self.weight), 1), self.weight.cumsum(1)], dim=1)
+        first, last = self.start[column], self.start[column + 1]
+        low, high = total[label, first], total[label, last]
+        place = torch.empty_like(column)
+        for number in label.unique().tolist():
+            here = label == number
+            place[here] = torch.searchsorted(total[number], (low + uniform * (high - low))[here], right=True) - 1
+        return self.value[place.maximum(first).minimum(last - 1)]
+
+    # -- files ----------------------------------------------------------------------------------------
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        tensors = {"start": self.start, "value": self.value, "weight": self.weight}
+        return put_under("value.", tensors), {"norm": self.norm, "length": self.length}
+
+    @classmethod
+    def restored(cls, tensors: dict[str, Tensor], settings: dict[str, Any]) -> EntryValues:
+        return cls(**under("value.", tensors), norm=settings["norm"], length=settings["length"])
+
+
+def _common_norm(rows: Tensor) -> tuple[int, float]:
+    """Which norm all rows that are not zero share, if any: tables are often normalised row by row."""
+    if bool((rows == rows.round()).all()):
+        return 0, 0.0
+    for order in (1, 2):
+        found = rows.norm(p=order, dim=1)
+        found = found[found > 0]
+        if float(found.max() - found.min()) < _SAME * float(found.mean()):
+            return order, float(found.mean())
+    return 0, 0.0

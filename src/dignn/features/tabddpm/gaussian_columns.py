@@ -1,0 +1,112 @@
+"""Gaussian diffusion of a table: continuous columns, or discrete ones that are rounded afterwards."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dignn.core.devices import Device, at_work
+from dignn.core.files import put_under, under
+from dignn.core.progress import Tick
+from dignn.core.seeds import Seed
+from dignn.diffusion import gaussian
+from dignn.diffusion.schedule import cosine_signal, time_grid
+from dignn.features.learning import even_times, train_on_rows
+from dignn.features.levels import Levels
+from dignn.features.settings import TabDDPMConfig
+from dignn.features.tabddpm.network import new_denoiser
+from dignn.features.tabddpm.scaling import PIECE, SCALINGS, Scaling, Standard
+from dignn.features.table import Table
+
+
+class GaussianTable:
+    """Learns a table by Gaussian diffusion. Columns with one value are left out and come back as they are.
+
+    Args:
+        config: settings.
+        rounded: whether values are moved to the nearest existing one of their column (discrete columns).
+        device: where it learns and samples.
+    """
+
+    def __init__(self, config: TabDDPMConfig, rounded: bool, device: Device = "auto") -> None:
+        self.config, self._device = config, device
+        # Ranks of discrete columns would be spread at random; the paper's baseline takes their values.
+        self._kind: type[Scaling] = Standard if rounded else SCALINGS[config.transform]
+        self._rounded = rounded
+        self._levels: Levels | None = None
+
+    def fit(self, table: Table, seed: Seed, tick: Tick) -> dict[str, Any]:
+        """Learns and returns a report. The table has at least one column with two values."""
+        rows = table.rows
+        self._varying = (rows.amin(0) < rows.amax(0)).nonzero()[:, 0]
+        self._constant = rows[0].clone()
+        rows = rows[:, self._varying]
+        # Discrete columns are rounded once, to the values that exist: twice would shift what lies half-way.
+        self._scaling = self._kind.of(rows, table.weight, whole=not self._rounded)
+        self._levels = Levels.of(rows) if self._rounded else None
+        spread = seed.child("spread").torch()
+        values = torch.cat([self._scaling.encode(some, spread) for some in rows.split(PIECE)])
+        self._bounds = values.amin(0), values.amax(0)
+        self._network = new_denoiser(len(self._varying), table.classes + 1, self.config, seed.child("network"))
+
+        def loss(clean: Tensor, label: Tensor, generator: torch.Generator) -> Tensor:
+            signal = cosine_signal(even_times(clean, generator))
+            noisy, noise = gaussian.corrupt(clean, signal[:, None], generator)
+            wanted = gaussian.target(self.config.prediction, clean, noise, signal[:, None])
+            return (self._network(noisy, signal, label) - wanted).square().mean()
+
+        learned = Table(values, table.condition, table.weight, table.spec)
+        batch, training = self.config.batch, self.config.training
+        with self.at_work():
+            return train_on_rows(self._network, learned, loss, batch, training, seed=seed, tick=tick).to_json()
+
+    def at_work(self) -> AbstractContextManager[torch.device]:
+        """Inside, the table is on the device where it learns and samples."""
+        return at_work(self, self._network, self.config.batch, self._device)
+
+    def sample(self, label: Tensor, generator: torch.Generator) -> Tensor:
+        """A row for each label (m,).  (m, d)"""
+
+        def predict(noisy: Tensor, signal: float) -> Tensor:
+            now = noisy.new_full((len(noisy),), signal)
+            predicted = self._network(noisy, now, label)
+            return gaussian.clean_of(self.config.prediction, predicted, noisy, now[:, None])
+
+        label = label.to(self._varying.device)
+        start = torch.randn(len(label), len(self._varying), generator=generator).to(label.device)
+        grid, rule = time_grid(self.config.sampler_steps), self.config.sampler
+        rows = self._scaling.decode(
+            gaussian.reverse(start, predict, grid, generator=generator, rule=rule, bounds=self._bounds)
+        )
+        if self._levels is not None:
+            rows = self._levels.nearest(rows)
+        out = self._constant.repeat(len(label), 1)
+        out[:, self._varying] = rows
+        return out
+
+    @property
+    def chunk_cells(self) -> int:
+        """Numbers that sampling holds for each row."""
+        return max(self.config.width, len(self._constant))
+
+    # -- files ----------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Tensor]:
+        tensors = {"varying": self._varying, "constant": self._constant}
+        tensors |= {"bounds.least": self._bounds[0], "bounds.greatest": self._bounds[1]}
+        tensors |= put_under("scaling.", vars(self._scaling))
+        if self._levels is not None:
+            tensors["levels"] = self._levels.packed
+        return tensors | put_under("network.", self._network.state_dict())
+
+    def restore(self, tensors: dict[str, Tensor], labels: int) -> None:
+        self._varying, self._constant = tensors["varying"], tensors["constant"]
+        self._bounds = tensors["bounds.least"], tensors["bounds.greatest"]
+        self._scaling = self._kind(**under("scaling.", tensors))
+        self._levels = Levels.unpacked(tensors["levels"]) if self._rounded else None
+        self._network = new_denoiser(len(self._varying), labels, self.config, Seed(0))
+        self._network.load_state_dict(under("network.", tensors))
+        self._network.eval()

@@ -1,0 +1,99 @@
+"""TabDDPM: generator of continuous features, and the paper's baseline for discrete ones.
+
+Continuous columns are diffused towards Gaussian noise (Kotelnikov et al. 2023; the paper, section "Node feature
+generation"). Rows that many nodes share are drawn as they are. Discrete columns are diffused by TabDDPM's own
+multinomial process, or treated as continuous and rounded, as in the paper's comparison.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from dignn.core.files import put_under, under
+from dignn.core.progress import Tick
+from dignn.core.seeds import Seed
+from dignn.features.base import GENERATED_KINDS, LEAST_ROWS, FeatureGenerator
+from dignn.features.registry import FEATURE_GENERATORS
+from dignn.features.settings import TabDDPMConfig
+from dignn.features.tabddpm.gaussian_columns import GaussianTable
+from dignn.features.tabddpm.multinomial_columns import MultinomialTable
+from dignn.features.tabddpm.repeated_rows import RepeatedRows
+from dignn.features.table import Table
+from dignn.graphs.schema import FeatureKind
+
+# Rows that are sampled together, at most, and numbers that this may take. The pieces have their own seeds, so the
+# result does not depend on how many of them run side by side.
+CHUNK_ROWS, CHUNK_CELLS = 1024, 2**21
+
+
+@FEATURE_GENERATORS.register("tabddpm")
+class TabDDPM(FeatureGenerator):
+    """Diffusion of all columns together, given the class around a node.
+
+    Args:
+        config: settings; those of the preset ``fast`` by default.
+    """
+
+    kinds: ClassVar[frozenset[FeatureKind]] = GENERATED_KINDS - {FeatureKind.IDENTITY}
+    config: TabDDPMConfig
+    _repeated: RepeatedRows
+    _model: GaussianTable | MultinomialTable | None
+
+    @property
+    def learning_steps(self) -> int:
+        return self.config.training.least_steps
+
+    # -- learning and sampling ------------------------------------------------------------------------
+
+    def _fit(self, table: Table, seed: Seed, tick: Tick) -> None:
+        if self.config.repeated_rows and not self.spec.kind.discrete:
+            self._repeated, rest = RepeatedRows.find(table, LEAST_ROWS)
+        else:
+            self._repeated, rest = RepeatedRows.none(table), torch.arange(len(table))
+        if len(rest) and not bool((table.rows[rest] != table.rows[rest[0]]).any()):
+            # One row for all: nothing is left to diffuse, whatever the settings.
+            self._repeated, rest = RepeatedRows.find(table, len(table) + 1)
+        self.report["repeated_rows"] = len(self._repeated.rows)
+        self.report["repeated_share"] = float(self._repeated.share[-1].sum())
+        self._model = self._new_model() if len(rest) else None
+        if self._model is not None:
+            self.report["training"] = self._model.fit(table[rest], seed, tick)
+
+    def _sample(self, label: Tensor, seed: Seed, tick: Tick) -> Tensor:
+        out = torch.empty(len(label), self.spec.width)
+        drawn = self._repeated.draw(label, seed.child("repeated").torch())
+        others = drawn == len(self._repeated.rows)
+        out[~others] = self._repeated.rows[drawn[~others]]
+        model = self._model
+        if model is not None:  # where all rows are repeated, no other is drawn
+            size = max(1, min(CHUNK_ROWS, CHUNK_CELLS // model.chunk_cells))
+            with model.at_work():
+                out[others] = self._in_pieces(
+                    label[others],
+                    size,
+                    lambda some, start: model.sample(some, seed.child("piece", start // size).torch()),
+                    tick,
+                )
+        return out
+
+    def _new_model(self) -> GaussianTable | MultinomialTable:
+        if self.spec.kind.discrete and self.config.discrete == "multinomial":
+            return MultinomialTable(self.config, self.device)
+        return GaussianTable(self.config, self.spec.kind.discrete, self.device)
+
+    # -- files ----------------------------------------------------------------------------------------
+
+    def _state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        tensors = put_under("repeated.", vars(self._repeated))
+        if self._model is not None:
+            tensors |= put_under("model.", self._model.state())
+        return tensors, {"diffused": self._model is not None}
+
+    def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any]) -> None:
+        self._repeated = RepeatedRows(**under("repeated.", tensors))
+        self._model = self._new_model() if settings["diffused"] else None
+        if self._model is not None:
+            self._model.restore(under("model.", tensors), len(self._repeated.share))

@@ -1,0 +1,152 @@
+"""A large typed graph as compressed sparse rows, built once; sampling touches only the rows it burns."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from dignn.core.errors import SchemaError
+from dignn.graphs.batch import PADDING, GraphBatch
+from dignn.graphs.feature_matrix import dense
+from dignn.graphs.flattening import flatten_for
+from dignn.graphs.schema import Schema
+from dignn.graphs.typed_edges import Dropped, TypedEdges, typed_edges_of
+
+
+@dataclass(frozen=True)
+class Adjacency:
+    """n nodes of all types, numbered through, and their neighbours over all relations, undirected.
+
+    Args:
+        schema: the data's schema.
+        indptr, neighbour: the neighbours of u are ``neighbour[indptr[u]:indptr[u + 1]]``, ascending.
+        relation: for each of them the cell ``edge[u, v]``; 0 where only v to u is an edge (directed
+            relations inside one type).
+        node_type, row, label: (n,) as in :class:`~dignn.graphs.batch.GraphBatch`.
+        graph_label: (n,) class of the graph that a node is part of; -1 without.
+        tables: feature rows by type.
+        dropped: edges that could not be held, by kind.
+
+    The arrays may be memory-mapped.
+    """
+
+    schema: Schema
+    indptr: np.ndarray
+    neighbour: np.ndarray
+    relation: np.ndarray
+    node_type: np.ndarray
+    row: np.ndarray
+    label: np.ndarray
+    graph_label: np.ndarray
+    tables: dict[str, Tensor]
+    dropped: dict[str, Dropped] = field(default_factory=dict)
+
+    @classmethod
+    def build(cls, data: Any, schema: Schema) -> Adjacency:
+        """Of one or many graphs, in any form that :func:`~dignn.graphs.intake.given_graphs` knows."""
+        view = flatten_for(data, schema)
+        code = np.array([schema.type_index(name) for name in view.type_names])
+        directed = np.array([False, *(relation.directed for relation in schema.relations)])
+        edges = typed_edges_of(view, schema)
+        return cls(
+            schema,
+            *_compress(edges, len(view.node_type), directed),
+            node_type=code[view.node_type],
+            row=view.row,
+            label=view.label,
+            graph_label=np.repeat(view.graph_label, np.diff(view.graph_ptr)),
+            tables={name: dense(x) for name, x in view.x.items() if x is not None and schema.spec(name).generated},
+            dropped=edges.dropped,
+        )
+
+    @property
+    def targets(self) -> np.ndarray:
+        """Nodes where a fire may start: those of the target type, or all where answers are about whole graphs."""
+        return np.flatnonzero(self.schema.task.types(self.schema.node_types)[self.node_type])
+
+    @cached_property
+    def _cells(self) -> csr_array:
+        size = len(self.node_type)
+        return csr_array((self.relation, self.neighbour, self.indptr), shape=(size, size))
+
+    def lookup(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """``edge[u, v]`` for arrays of node pairs."""
+        return self._cells[u, v] if len(u) else np.zeros(0, dtype=np.int64)  # no pairs would be a sparse array
+
+    def numbers(self, batch: GraphBatch) -> np.ndarray:
+        """(B, N) which of its nodes those of its subgraphs are; -1 on padding."""
+        found = np.full(batch.node_type.shape, PADDING, dtype=np.int64)
+        for code in range(len(self.schema.node_types)):
+            own = np.flatnonzero(self.node_type == code)
+            place = np.empty(int(self.row[own].max(initial=-1)) + 1, dtype=np.int64)
+            place[self.row[own]] = own
+            here = (batch.node_type == code).numpy()
+            found[here] = place[batch.row.numpy()[here]]
+        return found
+
+    def around(self, nodes: Sequence[int], size: int) -> list[int]:
+        """Some nodes and what lies around them, the nearest first, up to ``size`` in all."""
+        found = dict.fromkeys(nodes)
+        queue = deque(found)
+        while queue and len(found) < size:
+            node = queue.popleft()
+            begin = int(self.indptr[node])
+            near = self.neighbour[begin : min(int(self.indptr[node + 1]), begin + size)].tolist()
+            new = [each for each in near if each not in found][: size - len(found)]
+            found.update(dict.fromkeys(new))
+            queue.extend(new)
+        return list(found)
+
+    def induced(self, nodes: Sequence[Sequence[int]]) -> GraphBatch:
+        """The induced subgraph of each list of nodes, features shared with this graph."""
+        sizes = np.array([len(listed) for listed in nodes], dtype=np.int64)
+        shape = (len(nodes), int(sizes.max(initial=0)))
+        ids = np.full(shape, PADDING, dtype=np.int64)
+        for number, listed in enumerate(nodes):
+            ids[number, : len(listed)] = listed
+        there = np.arange(shape[1]) < sizes[:, None]
+        if (there & ((ids < 0) | (ids >= len(self.node_type)))).any():
+            raise SchemaError("A subgraph names a node that does not exist")
+        graph, i, j = np.nonzero(there[:, :, None] & there[:, None, :])
+        edge = np.zeros((*shape, shape[1]), dtype=np.int64)
+        edge[graph, i, j] = self.lookup(ids[graph, i], ids[graph, j])
+
+        def gather(values: np.ndarray) -> Tensor:
+            return torch.from_numpy(np.where(there, values[np.where(there, ids, 0)], PADDING).astype(np.int64))
+
+        graph_label = np.array([self.graph_label[listed[0]] if len(listed) else PADDING for listed in nodes])
+        return GraphBatch(
+            schema=self.schema,
+            node_type=gather(self.node_type),
+            edge=torch.from_numpy(edge),
+            label=gather(self.label),
+            graph_label=torch.from_numpy(graph_label.astype(np.int64)),
+            row=gather(self.row),
+            tables=self.tables,
+        )
+
+
+def _compress(cells: TypedEdges, size: int, directed: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sorted rows that hold every cell and, for cells without a mirror, the way back with relation 0.
+
+    Only directed relations have such cells; ``directed[r]`` says whether relation r is one.
+    """
+    source, target, relation = cells.source, cells.target, cells.relation
+    if directed.any():
+        one_way = directed[relation]
+        back = target[one_way] * size + source[one_way]
+        missing = np.setdiff1d(back, source * size + target, assume_unique=True)
+        source = np.concatenate([source, missing // size])
+        target = np.concatenate([target, missing % size])
+        relation = np.concatenate([relation, np.zeros(len(missing), dtype=np.int64)])
+        order = np.lexsort((target, source))
+        source, target, relation = source[order], target[order], relation[order]
+    return np.concatenate([[0], np.cumsum(np.bincount(source, minlength=size))]), target, relation

@@ -1,0 +1,56 @@
+"""One graph as people read it: its edges, the named features of its nodes, what it is made of."""
+
+from __future__ import annotations
+
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import FeatureKind, Relation
+
+
+def edges(graph: GraphBatch) -> list[tuple[int, int, Relation]]:
+    """(source, target, relation) of every edge of a batch of one graph, an undirected one once.
+
+    An edge between two types goes as its relation is named (author writes paper); an undirected one inside a type from
+    the smaller number to the larger.
+    """
+    found = []
+    for u, v in graph.edge[0].nonzero().tolist():
+        relation = graph.schema.relations[int(graph.edge[0, u, v]) - 1]
+        forward = type_name(graph, u) == relation.source
+        if relation.directed or (u < v if relation.symmetric else forward):
+            found.append((u, v, relation))
+    return found
+
+
+def type_name(graph: GraphBatch, node: int) -> str:
+    """The name of a node's type."""
+    return graph.schema.node_types[int(graph.node_type[0, node])]
+
+
+def top_features(graph: GraphBatch, node: int, most: int = 8) -> list[tuple[str, float]]:
+    """Names and values of a node's non-zero columns, largest first (columns of a continuous type by size)."""
+    name = type_name(graph, node)
+    spec = graph.schema.spec(name)
+    if spec.kind is FeatureKind.NONE or name not in graph.tables:
+        return []
+    row = graph.tables[name][int(graph.row[0, node])]
+    order = row.abs().argsort(descending=True, stable=True)[:most].tolist()
+    return [(spec.column_name(column), float(row[column])) for column in order if float(row[column]) != 0]
+
+
+def member_name(graph: GraphBatch, node: int) -> str:
+    """What tells a node of an identity type from others of its type; empty for other types."""
+    if graph.schema.spec(type_name(graph, node)).kind is not FeatureKind.IDENTITY:
+        return ""
+    features = top_features(graph, node, 1)
+    return features[0][0] if features else ""
+
+
+def counts(graph: GraphBatch) -> dict[str, int]:
+    """How many nodes of each type there are, for types that have some."""
+    found = {name: int((graph.node_type == code).sum()) for code, name in enumerate(graph.schema.node_types)}
+    return {name: count for name, count in found.items() if count}
+
+
+def composition(graph: GraphBatch) -> str:
+    """How many nodes of each type, for example ``2 author, 5 paper``."""
+    return ", ".join(f"{count} {name}" for name, count in counts(graph).items())

@@ -1,0 +1,184 @@
+"""Feature matrices as users keep them: of any dtype, dense or sparse, and what they hold.
+
+Inside, features are float32, which holds whole numbers up to 2^24. Sparse matrices stay sparse until a table is made of
+them; what they hold is read some rows at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from dignn.core.errors import SchemaError
+from dignn.graphs.schema import DTYPES, LAYOUTS, FeatureSpec
+
+# Whole numbers up to this are numbers of float32, too.
+EXACT = 2**24
+# Numbers of a sparse matrix that are looked at together: bounds memory.
+CELLS = 2**22
+
+
+@dataclass(frozen=True)
+class FeatureForm:
+    """What a feature matrix is outside, as :class:`~dignn.graphs.schema.FeatureSpec` remembers it."""
+
+    dtype: str = "float32"
+    layout: str = "strided"
+    vector: bool = False
+
+    @classmethod
+    def of(cls, x: Tensor) -> FeatureForm:
+        dtype, layout = (str(value).removeprefix("torch.") for value in (x.dtype, x.layout))
+        return cls(dtype, layout, vector=x.dim() == 1)
+
+    @classmethod
+    def common(cls, forms: Sequence[FeatureForm]) -> FeatureForm:
+        """What PyTorch Geometric's collation makes of several: the dtype that holds all."""
+        if len(set(forms)) <= 1:
+            return forms[0] if forms else cls()
+        dtype = getattr(torch, forms[0].dtype)
+        for form in forms[1:]:
+            dtype = torch.promote_types(dtype, getattr(torch, form.dtype))
+        layouts = {form.layout for form in forms}
+        return cls(
+            str(dtype).removeprefix("torch."),
+            layouts.pop() if len(layouts) == 1 else "strided",
+            all(form.vector for form in forms),
+        )
+
+    @property
+    def integer(self) -> bool:
+        return "int" in self.dtype
+
+
+def read_matrix(x: Tensor | None, count: int, name: str) -> tuple[Tensor | None, FeatureForm]:
+    """The features (n, d) of a node type as float32, sparse (coalesced COO) where they are, and their form.
+
+    Raises:
+        SchemaError: they are no such matrix, or float32 cannot hold them.
+    """
+    if x is None:
+        return None, FeatureForm()
+    if not isinstance(x, Tensor):
+        raise SchemaError(f"The features of type '{name}' are a {type(x).__name__}; give a tensor")
+    form = FeatureForm.of(x)
+    if form.dtype not in DTYPES or form.layout not in LAYOUTS:
+        raise SchemaError(f"The features of type '{name}' are {form.layout} {form.dtype}; give real numbers")
+    shape = (*x.shape, 1) if x.dim() == 1 else tuple(x.shape)
+    if len(shape) != 2 or shape[0] != count:
+        raise SchemaError(
+            f"The features of type '{name}' have shape {tuple(x.shape)}; give one row for each of {count} nodes"
+        )
+    x = x.detach().cpu()
+    x = x.clone() if x.is_inference() else x  # nobody could learn from those
+    if form.layout == "strided":
+        found = values = _exact(x, name).reshape(shape)
+    else:
+        entries = (x.unsqueeze(1) if form.vector else x).to_sparse_coo()
+        values = _exact(entries._values(), name)
+        found = torch.sparse_coo_tensor(entries._indices(), values, shape, check_invariants=False).coalesce()
+    if not torch.isfinite(values).all():
+        column = next(
+            int(bad.nonzero()[0]) for rows in row_blocks(found) if bool((bad := (~rows.isfinite()).any(0)).any())
+        )
+        raise SchemaError(f"The features of type '{name}' hold NaN or infinity (first in column {column}); clean them")
+    return found, form
+
+
+def _exact(values: Tensor, name: str) -> Tensor:
+    """As float32; whole numbers that it cannot hold are refused."""
+    if values.dtype.is_floating_point or values.dtype == torch.bool or not values.numel():
+        return values.to(torch.float32)
+    largest = max(int(values.long().max()), -int(values.long().min()))
+    if largest > EXACT:
+        raise SchemaError(
+            f"The features of type '{name}' hold the whole number {largest}, and above {EXACT} ids would be mixed up; "
+            "renumber ids from 0, or give quantities as floating-point numbers"
+        )
+    return values.to(torch.float32)
+
+
+def dense(x: Tensor) -> Tensor:
+    """The matrix (n, d) with all its zeros."""
+    return x if x.layout is torch.strided else x.to_dense()
+
+
+def stacked(matrices: Sequence[Tensor]) -> Tensor:
+    """All rows of matrices of one width, sparse where all are."""
+    if len(matrices) == 1:
+        return matrices[0]
+    if any(matrix.layout is torch.strided for matrix in matrices):
+        return torch.cat([dense(matrix) for matrix in matrices])
+    return torch.cat(list(matrices)).coalesce()
+
+
+def row_blocks(x: Tensor) -> Iterator[Tensor]:
+    """The rows in order: a dense matrix at once, a sparse one in dense blocks.  (b, d)"""
+    if x.layout is torch.strided:
+        yield x
+        return
+    height, width = x.shape
+    (row, column), values = x.indices(), x.values()
+    step = max(1, CELLS // max(1, width))
+    for start in range(0, height, step):
+        end = min(height, start + step)
+        first, last = torch.searchsorted(row, torch.tensor([start, end])).tolist()
+        block = torch.zeros(end - start, width)
+        block[row[first:last] - start, column[first:last]] = values[first:last]
+        yield block
+
+
+def as_given(rows: Tensor, spec: FeatureSpec) -> Tensor:
+    """Feature rows (n, d) as the user's own ``x``: its dtype and layout; whole numbers are rounded."""
+    dtype = getattr(torch, spec.dtype)
+    found = (rows if dtype.is_floating_point else rows.round()).to(dtype)
+    if spec.vector:
+        found = found[:, 0]
+    return found if spec.layout == "strided" else found.to_sparse(layout=getattr(torch, spec.layout))
+
+
+# -- contents -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What there is in a matrix (n, d), n > 0.
+
+    Attributes:
+        least, greatest: (d,) of each column.
+        counting: whether it holds only 0, 1, 2, ...
+        one_hot: whether each row is a single 1.
+        identity: whether it is the identity matrix.
+    """
+
+    least: Tensor
+    greatest: Tensor
+    counting: bool
+    one_hot: bool
+    identity: bool
+
+    @classmethod
+    def of(cls, x: Tensor) -> Contents:
+        least, greatest = (torch.full((x.size(1),), end) for end in (torch.inf, -torch.inf))
+        counting = one_hot = True
+        identity, start = x.size(0) == x.size(1) > 1, 0
+        for rows in row_blocks(x):
+            least, greatest = torch.minimum(least, rows.amin(0)), torch.maximum(greatest, rows.amax(0))
+            counting = counting and bool((rows >= 0).all() and (rows == rows.round()).all())
+            one_hot = one_hot and bool((rows.sum(1) == 1).all() and (rows <= 1).all())
+            place = torch.arange(start, start + len(rows))
+            identity = identity and one_hot and bool((rows[torch.arange(len(rows)), place] == 1).all())
+            start += len(rows)
+        return cls(least, greatest, counting, one_hot and counting, identity and counting)
+
+    @property
+    def constant(self) -> bool:
+        """Whether all rows are the same."""
+        return bool((self.least == self.greatest).all())
+
+    @property
+    def largest(self) -> float:
+        return float(self.greatest.max())

@@ -1,0 +1,156 @@
+"""Feature rows of whole graphs, type by type, beside rows that nobody learned from.
+
+A real node stands in several subgraphs, and every time counts, as it does for the model that is explained. Subgraphs
+are not all learned or all held out: only the node that a held-out subgraph starts from is sure to be held out, and most
+nodes around it were learned. So rows are told apart one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from torch import Tensor
+
+from dignn.graphs.batch import GraphBatch, spread
+from dignn.graphs.schema import FeatureKind
+from dignn.metrics.column_errors import Matrix, matrix_of
+
+# Rows of a type that are compared at most.
+MOST_COMPARED_ROWS = 500
+# Learned rows among which the nearest are sought at most.
+MOST_KNOWN = 6 * MOST_COMPARED_ROWS
+# Rows of a class of which the mean cosine is taken at most.
+COSINE_ROWS = 2000
+# With fewer rows that were not learned, nothing can be said about them.
+LEAST_HELD_OUT_ROWS = 20
+
+# By node type, (rows of its table,) whether generators learned from the row.
+Learned = Mapping[str, Tensor]
+# Feature rows (n, d) of the target nodes of a class, generated and of training graphs.
+ClassRows = tuple[Tensor, Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureRows:
+    """Rows of one node type.
+
+    Args:
+        kind: what the columns hold.
+        made: the rows that are measured.
+        real: rows that were not learned, of held-out graphs.
+        known: learned rows of training graphs.
+        sides: learned rows, and rows that were not, each node once, to see which of them a row is nearer to; None where
+            there are too few.
+        learned: whether ``made`` are learned rows themselves.
+    """
+
+    kind: FeatureKind
+    made: Matrix
+    real: Matrix
+    known: Matrix | None = None
+    sides: tuple[Matrix, Matrix] | None = None
+    learned: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class RealRows:
+    """Where real rows come from.
+
+    Args:
+        train: real graphs that generators learned from.
+        held_out: real graphs that they did not learn from, of the same tables or of others.
+        learned: which rows of the training graphs' tables they learned from.
+        held_out_learned: the same of the held-out graphs' tables.
+    """
+
+    train: GraphBatch
+    held_out: GraphBatch
+    learned: Learned
+    held_out_learned: Learned
+
+    def compared_with(self, graphs: GraphBatch, *, learned: bool = False) -> dict[str, FeatureRows]:
+        """Rows of graphs by node type, at most 500 of a type, evenly spread, beside as many real ones.
+
+        Real rows are those of held-out graphs that were not learned. Where there are fewer than 20 of these, and for
+        identity types, whose members are all learned, all rows of held-out graphs count. Types count that have
+        generated features and rows in all sets.
+
+        Args:
+            graphs: graphs with features.
+            learned: take learned rows of theirs alone; they are training graphs.
+        """
+        found = {}
+        for name in graphs.schema.node_types:
+            spec = graphs.schema.spec(name)
+            made, of_train, real = (_numbers(batch, name) for batch in (graphs, self.train, self.held_out))
+            if not spec.generated or not (len(made) and len(of_train) and len(real)):
+                continue
+            of_train = of_train[self.learned[name].numpy()[of_train]]
+            made = made[self.learned[name].numpy()[made]] if learned else made
+            new = real[~self.held_out_learned[name].numpy()[real]]
+            real = new if len(new) >= LEAST_HELD_OUT_ROWS and spec.kind is not FeatureKind.IDENTITY else real
+            if not len(of_train) or not len(made):
+                continue
+            found[name] = FeatureRows(
+                spec.kind,
+                made=_rows(graphs, name, made),
+                real=_rows(self.held_out, name, real),
+                known=_rows(self.train, name, of_train),
+                sides=self._sides(name, spec.kind),
+                learned=learned,
+            )
+        return found
+
+    def _sides(self, name: str, kind: FeatureKind) -> tuple[Matrix, Matrix] | None:
+        """Learned rows and rows that were not, of all nodes in real graphs.
+
+        Of both sets of graphs: but for the nodes that they start from, which nodes stand in a graph has nothing to do
+        with which ones were learned, so that a new row is as likely to be near the one as the other. Nodes with equal
+        rows are all kept for the same reason: equal rows on both sides are a tie.
+        """
+        one, other = self.train.tables[name], self.held_out.tables[name]
+        of_train, of_held_out = (np.unique(_numbers(batch, name)) for batch in (self.train, self.held_out))
+        parts = [(one, of_train, self.learned), (other, of_held_out, self.held_out_learned)]
+        if one is other:
+            parts = [(one, np.union1d(of_train, of_held_out), self.learned)]
+        known = [(table, numbers, learned[name].numpy()[numbers]) for table, numbers, learned in parts]
+        new = sum(int((~there).sum()) for *_, there in known)
+        if kind is FeatureKind.IDENTITY or new < LEAST_HELD_OUT_ROWS or not any(there.any() for *_, there in known):
+            return None
+        sides = []
+        for wanted, most in ((True, MOST_KNOWN), (False, MOST_COMPARED_ROWS)):
+            pieces = [matrix_of(table, numbers[there == wanted]) for table, numbers, there in known]
+            rows = sparse.vstack(pieces).tocsr()
+            sides.append(rows[spread(rows.shape[0], most)])
+        return sides[0], sides[1]
+
+
+def class_rows(generated: GraphBatch, real: GraphBatch) -> list[ClassRows]:
+    """Per class the rows of its target nodes in generated and in real graphs; empty without target features.
+
+    A real node stands in many graphs, and every time counts; of many thousands evenly spread ones are taken.
+    """
+    target = generated.schema.target
+    if target not in generated.tables or target not in real.tables:
+        return []
+    return [(_of_class(generated, number), _of_class(real, number)) for number in range(real.schema.num_classes)]
+
+
+def _of_class(batch: GraphBatch, number: int) -> Tensor:
+    rows = batch.row[batch.label == number]
+    return batch.tables[str(batch.schema.target)][rows[spread(len(rows), COSINE_ROWS)]]
+
+
+def _numbers(batch: GraphBatch, name: str) -> np.ndarray:
+    """Rows of the type's table, one for each node; none where features are not filled in.  (n,)"""
+    if name not in batch.tables:
+        return np.zeros(0, dtype=np.int64)
+    return batch.row[batch.node_type == batch.schema.type_index(name)].numpy()
+
+
+def _rows(batch: GraphBatch, name: str, numbers: np.ndarray) -> Matrix:
+    """At most 500 of them.  (n, d)"""
+    return matrix_of(batch.tables[name], numbers[spread(len(numbers), MOST_COMPARED_ROWS)])

@@ -1,0 +1,161 @@
+"""What metrics look at: a set of graphs, generated, real, a control or from a file, and what it is measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import torch
+
+from dignn.core.seeds import Seed
+from dignn.graphs.batch import PADDING, GraphBatch, spread
+from dignn.graphs.isomorphism import fingerprints
+from dignn.graphs.motif import GroundTruth
+from dignn.graphs.plain_graph import PlainGraph, plain_graphs
+from dignn.metrics.feature_rows import ClassRows, FeatureRows
+from dignn.model.scores import Scores
+from dignn.selection.highest import Choice
+from dignn.selection.members import Members
+from dignn.selection.motifs.sets import MotifSets
+
+# Graphs that stand for a class, and training graphs, that the paper's MMD compares; so many are chosen.
+PAPER_GRAPHS = 50
+# Explanations of a class in which planted truth is sought.
+TRUTH_GRAPHS = 10
+
+_NO_MOTIFS = MotifSets(())
+
+# What metrics need of the graphs: any graphs, a structure of their own, features of their own, what the model says; and
+# of what they are measured against: motifs of each class, what was planted.
+Need = Literal["graphs", "structure", "features", "model", "motifs", "truth"]
+# A graph (a batch of one) and the position of its classified node; None for graph classification.
+Explained = tuple[GraphBatch, int | None]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredGraphs:
+    """A set of graphs. What it does not have is empty, and metrics that need it are not measured.
+
+    Args:
+        has: what metrics may ask of it.
+        classes: names of the classes.
+        valid: share of the graphs made that are connected and consistent.
+        plain: the graphs, or as many of them as are compared.
+        names: their fingerprints.
+        best: per class the graphs that stand for it, best first.
+        best_as_seen: the same; the class that the model sees is part of a target node's type.
+        shown: of these so many, from the first, are looked at for motifs; None for all.
+        explained: per class the first ten of these with their features and classified nodes.
+        embeddings: per class (k, D), where the model puts their classified nodes.
+        scores: what the model says of all graphs.
+        rows: by node type, feature rows beside real ones.
+        class_rows: per class the features of target nodes beside those of training graphs.
+    """
+
+    has: frozenset[Need]
+    classes: Sequence[str] = ()
+    valid: float | None = None
+    plain: Sequence[PlainGraph] = ()
+    names: Sequence[str] = ()
+    best: Sequence[Sequence[PlainGraph]] = ()
+    best_as_seen: Sequence[Sequence[PlainGraph]] = ()
+    shown: int | None = 1
+    explained: Sequence[Sequence[Explained]] = ()
+    embeddings: Sequence[np.ndarray] = ()
+    scores: Scores | None = None
+    rows: Mapping[str, FeatureRows] = field(default_factory=dict)
+    class_rows: Sequence[ClassRows] = ()
+
+    def first(self, *, as_seen: bool = False) -> list[Sequence[PlainGraph]]:
+        """Per class the graphs in which motifs are sought."""
+        return [several[: self.shown] for several in (self.best_as_seen if as_seen else self.best)]
+
+
+@dataclass(frozen=True, eq=False)
+class Reality:
+    """What graphs are measured against.
+
+    Args:
+        seed: of everything that is drawn for measuring.
+        held_out: real graphs that nothing was learned from, as many as are compared.
+        train: 50 of those that generators learned from.
+        train_names: fingerprints of all of these.
+        motifs: what each class has around it, from held-out graphs; empty where nobody knows.
+        class_typed: the same with the class of a node in its type.
+        members: real members of each class, which say where these lie.
+        new_members: members among held-out graphs, without those that were learned from.
+        truth: what was planted, where that is known.
+    """
+
+    seed: Seed
+    held_out: Sequence[PlainGraph] = ()
+    train: Sequence[PlainGraph] = ()
+    train_names: frozenset[str] = frozenset()
+    motifs: MotifSets = _NO_MOTIFS
+    class_typed: MotifSets = _NO_MOTIFS
+    members: Sequence[Members] = ()
+    new_members: Sequence[Members] = ()
+    truth: GroundTruth | None = None
+
+    @property
+    def has(self) -> frozenset[Need]:
+        """What metrics may ask of it."""
+        there: dict[Need, object] = {"motifs": self.motifs, "truth": self.truth}
+        return frozenset(need for need, found in there.items() if found)
+
+
+def measured_graphs(
+    graphs: GraphBatch,
+    scores: Scores,
+    chosen: Sequence[Sequence[Choice]],
+    *,
+    compared: int,
+    valid: float | None = None,
+    shown: int | None = 1,
+    rows: Mapping[str, FeatureRows] | None = None,
+    class_rows: Sequence[ClassRows] = (),
+) -> MeasuredGraphs:
+    """Graphs of a run.
+
+    Args:
+        graphs, scores: the graphs, and what the model says of them.
+        chosen: which of them stand for each class, best first.
+        compared: graphs whose structure is compared with real graphs at most, evenly spread; 0 where it is not their
+            own.
+        valid, shown, rows, class_rows: as :class:`MeasuredGraphs` has them; no rows where features are not their own.
+    """
+    has: dict[Need, object] = {"graphs": True, "model": True, "structure": compared, "features": rows or class_rows}
+    best = [[choice.graph for choice in several[:PAPER_GRAPHS]] for several in chosen]
+    nodes = [None if node < 0 else node for node in scores.node.tolist()]
+    as_seen = _as_seen(graphs, scores)
+    few = graphs[spread(len(graphs), compared)]
+    return MeasuredGraphs(
+        has=frozenset(need for need, there in has.items() if there),
+        classes=graphs.schema.classes,
+        valid=valid,
+        plain=plain_graphs(few),
+        names=names_of(few),
+        best=[plain_graphs(graphs[several]) for several in best],
+        best_as_seen=[plain_graphs(as_seen[several[:shown]], class_typed=True) for several in best],
+        shown=shown,
+        explained=[[(graphs[one.graph], nodes[one.score]) for one in several[:TRUTH_GRAPHS]] for several in chosen],
+        embeddings=[scores.embedding[[choice.score for choice in several]].double().numpy() for several in chosen],
+        scores=scores,
+        rows=rows or {},
+        class_rows=class_rows,
+    )
+
+
+def _as_seen(graphs: GraphBatch, scores: Scores) -> GraphBatch:
+    """Graphs whose target nodes have the class that the model gives them."""
+    label = torch.full_like(graphs.label, PADDING)
+    at_node = scores.node >= 0
+    label[scores.graph[at_node], scores.node[at_node]] = scores.predicted[at_node]
+    return replace(graphs, label=label)
+
+
+def names_of(graphs: GraphBatch) -> list[str]:
+    """Fingerprints that do not look at the class of the whole graph, which is no structure."""
+    return fingerprints(replace(graphs, graph_label=torch.full_like(graphs.graph_label, PADDING)))

@@ -1,0 +1,55 @@
+"""Whole numbers that a model looks up, as ids and codes are, must not be generated as quantities."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from dignn.core.errors import ModelMismatchError
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.inference import MAX_COUNT
+from dignn.graphs.schema import FeatureKind
+from dignn.model.adapter import GNNAdapter
+
+# Columns of a type that are tried: ids are few, and each costs two questions.
+_MOST = 16
+
+
+def refuse_lookups(adapter: GNNAdapter, batch: GraphBatch) -> None:
+    """Tries whether the model takes a continuous column of whole numbers for numbers.
+
+    Args:
+        adapter: asks the model.
+        batch: some real graphs.
+
+    Raises:
+        ModelMismatchError: fractions of a column change nothing, though whole steps do.
+    """
+    batch = GraphBatch.unpacked(batch.schema, batch.packed())  # tables of their own rows, which are few
+    known = adapter.score(batch).logits
+    for name, table in batch.tables.items():
+        if batch.schema.spec(name).kind is not FeatureKind.CONTINUOUS or not len(table):
+            continue
+        whole = (table == table.round()).all(0) & (table.amax(0) > MAX_COUNT)
+        for column in whole.nonzero()[:_MOST, 0].tolist():
+            fractions, steps = (_answers_stay(adapter, batch, name, column, step, known) for step in (0.25, -1))
+            if fractions and not steps:
+                raise ModelMismatchError(
+                    f"{batch.schema.spec(name).column_name(column).capitalize()} of '{name}' holds whole numbers up to "
+                    f"{float(table[:, column].max()):g} that the model looks up, so they are no quantities; say "
+                    f"kinds={{'{name}': 'categorical'}} in infer_schema where all columns are such codes, or leave the "
+                    "column out"
+                )
+
+
+def _answers_stay(adapter: GNNAdapter, batch: GraphBatch, name: str, column: int, step: float, known: Tensor) -> bool:
+    """Whether the model answers as before when a column is moved; a failure is another answer."""
+    moved = batch.tables[name].clone()
+    moved[:, column] = (moved[:, column] + step).abs()
+    try:
+        found = adapter.score(replace(batch, tables={**batch.tables, name: moved})).logits
+    except ModelMismatchError:
+        return False
+    return torch.equal(found, known)

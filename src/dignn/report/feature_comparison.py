@@ -1,0 +1,205 @@
+"""An explanation's features beside those of real nodes of its class, as charts: the paper's case-study figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+from torch import Tensor
+
+from dignn.evidence.grammar import noun, nouns, quoted
+from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.report.charts.densities import densities
+from dignn.report.charts.shares import ShareRow, shares
+from dignn.report.reference import Profile
+
+if TYPE_CHECKING:
+    from dignn.explanations.explanation import Explanation
+
+# Columns of a discrete type that are shown: those that are there, and those of the class that are not.
+PRESENT, ABSENT = 12, 6
+# Columns of a categorical type whose values are told.
+TOLD_COLUMNS = 12
+# Columns of a continuous type that have a density of their own.
+SINGLE = 6
+# Columns whose standard deviations differ by more than this factor are not shown on one axis.
+UNLIKE = 10
+# A comparison of more charts than this takes the whole width of the page, so that their text is large enough.
+NARROW = 2
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The charts of one node type: what they compare, and the charts, the main one first; none for categories."""
+
+    title: str
+    caption: str
+    charts: tuple[Markup, ...]
+
+    @property
+    def wide(self) -> bool:
+        """Whether it takes the whole width of the page."""
+        return len(self.charts) > NARROW
+
+
+def comparisons(explanation: Explanation, profiles: dict[str, Profile]) -> list[Comparison]:
+    """A comparison for the classified node's type, if it has columns, and for every continuous type in the graph.
+
+    Where whole graphs are classified, every type with columns is compared.
+    """
+    graph = explanation.graph
+    schema = graph.schema
+    found = []
+    for name in sorted(schema.node_types, key=lambda name: name != schema.target):
+        code = schema.type_index(name)
+        here = (graph.node_type[0] == code).nonzero()[:, 0].tolist()
+        if not here or name not in profiles or name not in graph.tables:
+            continue
+        compared = _Compared(explanation, name, here, profiles[name])
+        kind, answered = schema.spec(name).kind, schema.task.types(schema.node_types)[code]
+        if kind in (FeatureKind.BINARY, FeatureKind.COUNT) and answered:
+            found.append(_discrete(compared))
+        elif kind is FeatureKind.CATEGORICAL and answered:
+            found.append(_categories(compared))
+        elif kind is FeatureKind.CONTINUOUS:
+            found.append(_continuous(compared))
+    return [comparison for comparison in found if comparison.charts or comparison.caption]
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """Nodes of one type of an explanation, and real nodes of that type."""
+
+    explanation: Explanation
+    name: str
+    nodes: list[int]
+    profile: Profile
+
+    @property
+    def spec(self) -> FeatureSpec:
+        return self.explanation.graph.schema.spec(self.name)
+
+    @property
+    def own(self) -> int | None:
+        """The classified node, if it is of this type."""
+        return self.explanation.node if self.explanation.node in self.nodes else None
+
+    @property
+    def line(self) -> int:
+        """Which line of the profile is compared with: the class, or all (-1) where no node counts for it."""
+        index = self.explanation.class_index
+        return index if float(self.profile.weight[index]) > 0 else -1
+
+    @property
+    def of_class(self) -> str:
+        """The name of that line."""
+        if self.line >= 0:
+            return f"of {quoted(self.explanation.class_name)}"
+        return "of all classes (none of this class has a label)"
+
+    def rows(self, nodes: Sequence[int]) -> Tensor:
+        """Feature rows of some of the nodes.  (n, d)"""
+        return self.explanation.graph.tables[self.name][self.explanation.graph.row[0, list(nodes)]]
+
+    def missed(self, nodes: Sequence[int]) -> list[int]:
+        """Columns of some of the nodes that the model would miss, those that it would miss most first."""
+        evidence = self.explanation.evidence
+        columns = () if evidence is None else (*evidence.own_columns, *evidence.columns_around)
+        here = [c for c in columns if c.node_type == self.name and c.drop > 0 and not set(c.nodes).isdisjoint(nodes)]
+        return list(dict.fromkeys(effect.column for effect in sorted(here, key=lambda effect: -effect.drop)))
+
+
+def _discrete(compared: _Compared) -> Comparison:
+    own = compared.nodes if compared.own is None else [compared.own]
+    there = (compared.rows(own) != 0).any(0).tolist()
+    real, everywhere = compared.profile.present[compared.line], compared.profile.present[-1]
+    typical = (real - everywhere).argsort(descending=True, stable=True).tolist()
+    missed = [column for column in compared.missed(own) if there[column]]
+    present = [*missed, *(column for column in typical if there[column] and column not in missed)][:PRESENT]
+    # Columns that are rarer in the class than elsewhere say nothing when they are absent.
+    absent = [c for c in typical if not there[c] and float(real[c]) > float(everywhere[c])][:ABSENT]
+    rows = [
+        ShareRow(compared.spec.column_name(c), float(real[c]), float(everywhere[c]), there[c], c in missed)
+        for c in [*present, *absent]
+    ]
+    single, of_class = compared.own is not None, compared.line >= 0
+    who = f"the classified {noun(compared.name)}" if single else nouns(compared.name)
+    real_ones = f"real {nouns(compared.name)}"
+    caption = (
+        f"Share of {real_ones} {compared.of_class} that have each feature (bar)"
+        f"{f', and of all {real_ones} (tick)' if of_class else ''}. "
+        f"First come features that {'it' if single else 'one of them'} has"
+    )
+    if absent:
+        caption += f", then features typical of the class that {'it has not' if single else 'none of them has'}"
+    title = f"Features of {who}, and the share of {real_ones} {compared.of_class} that have them"
+    charts = (shares(rows, title=title, of_class=of_class),) if rows else ()
+    return Comparison(f"What {who} carr{'ies' if single else 'y'}", f"{caption}." if charts else "", charts)
+
+
+def _categories(compared: _Compared) -> Comparison:
+    """Codes of categories have no mean and no order: only what the classified node has is told."""
+    several = nouns(compared.name)
+    left_out = f"The columns of {several} hold categories, which are not compared with those of real {several}."
+    if compared.own is None:
+        return Comparison(f"What {several} carry", left_out, ())
+    row = compared.rows([compared.own])[0]
+    missed = compared.missed([compared.own])
+    columns = [*missed, *(column for column in range(compared.spec.width) if column not in missed)]
+    chip = Markup('<span class="chip">{}: {}</span>')
+    told = [
+        chip.format(compared.spec.column_name(column), f"{float(row[column]):g}") for column in columns[:TOLD_COLUMNS]
+    ]
+    if len(columns) > TOLD_COLUMNS:
+        told.append(Markup('<span class="small">and {:,} more</span>').format(len(columns) - TOLD_COLUMNS))
+    caption = f"{left_out} Codes of this one{', those first that the model would miss' if missed else ''}:"
+    chips = Markup('<p class="chips">{}</p>').format(Markup("").join(told))
+    return Comparison(f"What the classified {noun(compared.name)} carries", caption, (chips,))
+
+
+def _continuous(compared: _Compared) -> Comparison:
+    several, width, profile = nouns(compared.name), compared.spec.width, compared.profile
+    if profile.bounds is None or profile.share is None:
+        return Comparison(compared.name, "", ())
+    together = _alike(profile.bounds, profile.share)
+    columns = missed = compared.missed(compared.nodes)
+    if not together:  # then columns by themselves are all there is to see
+        columns = [*missed, *(column for column in range(width) if column not in missed)]
+    columns = columns[:SINGLE] if len(profile.bounds) > 1 else []
+    shown: list[int | None] = [*([None] if together else []), *columns]
+    charts = tuple(_density(compared, column) for column in shown)
+    many = len(compared.nodes)
+    who = f"the one {noun(compared.name)}" if many == 1 else f"the {many} {several}"
+    caption = f"Values of {who} of the explanation beside those of real {several} {compared.of_class}: "
+    if together:
+        caption += f"{'first ' if columns else ''}all {width:,} features together"
+        caption += ", then those that the model would miss most." if columns else "."
+    else:
+        caption += f"{len(columns)} of {width:,} features" if len(columns) < width else "feature by feature"
+        caption += ", those first that the model would miss most." if missed else "."
+    return Comparison(f"Values that {several} carry", caption, charts)
+
+
+def _alike(bounds: Tensor, share: Tensor) -> bool:
+    """Whether the columns of a type have scales that one axis can hold, as far as they are known."""
+    bounds, share = bounds[1:].double(), share[-1, 1:].double()
+    middle = (bounds[:, 1:] + bounds[:, :-1]) / 2
+    total = share.sum(1).clamp(min=1e-12)
+    mean = (middle * share).sum(1) / total
+    spread = (((middle - mean[:, None]) ** 2 * share).sum(1) / total).sqrt()
+    spread = spread[spread > 1e-9 * spread.max()] if len(spread) else spread  # constant columns have none
+    return len(spread) == 0 or float(spread.max() / spread.min()) <= UNLIKE
+
+
+def _density(compared: _Compared, column: int | None) -> Markup:
+    """The density of a column of a continuous type, or of all columns together (None)."""
+    real = compared.profile.density(compared.line, column, "real class" if compared.line >= 0 else "all classes")
+    assert real is not None  # the type is continuous
+    rows, several = compared.rows(compared.nodes), nouns(compared.name)
+    if column is None:
+        return densities(real, rows.flatten().tolist(), title=f"All feature values of {several}", xlabel="value")
+    what = compared.spec.column_name(column)
+    own = None if compared.own is None else float(compared.rows([compared.own])[0, column])
+    return densities(real, rows[:, column].tolist(), title=f"{what} of {several}", xlabel=what, own=own)

@@ -1,1 +1,0 @@
-"""What every step needs and no step is about: seeds, files, progress, timing."""

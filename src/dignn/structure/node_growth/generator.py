@@ -1,0 +1,156 @@
+"""Structure by node growth: absorbing diffusion over nodes.
+
+The forward process removes one node at a time; the reverse process makes one decision at a time (autoregressive
+diffusion; Hoogeboom et al. 2022, for graphs Kong et al. 2023). What is grown is connected and consistent with the
+metagraph at every moment, so nothing has to be drawn again or thrown away.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dignn.core.devices import at_work, model_device, moved
+from dignn.core.errors import DignnError
+from dignn.core.files import put_under, under
+from dignn.core.progress import Tick
+from dignn.core.seeds import Seed
+from dignn.diffusion.training import train
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import Schema
+from dignn.graphs.validity import connected
+from dignn.structure.base import Guide, StructureGenerator
+from dignn.structure.node_growth.growth_events import Events, decisions_of, events_of, targets_of
+from dignn.structure.node_growth.growth_network import GrowthNetwork
+from dignn.structure.node_growth.growth_orders import Actions, grow
+from dignn.structure.node_growth.growth_sampling import Grower, Plan
+from dignn.structure.registry import STRUCTURE_GENERATORS
+from dignn.structure.settings import NodeGrowthConfig
+from dignn.structure.vocabulary import Vocabulary
+
+log = logging.getLogger(__name__)
+
+# One training graph in this many is kept for the validation loss, if that leaves as many to learn from.
+_VALIDATION = 10
+
+
+@STRUCTURE_GENERATORS.register("node-growth")
+class NodeGrowth(StructureGenerator):
+    """Grows graphs node by node: one model for all sizes.
+
+    How many nodes of each token and how many edges a graph gets is drawn from the training graphs of its size; where
+    they go is what the network learns. Training graphs that are not connected cannot be grown: they are left out, and
+    the log says how many.
+    """
+
+    config: NodeGrowthConfig
+    _words: Vocabulary
+    _actions: Actions
+    _network: GrowthNetwork
+    _plan: Plan
+
+    def _fit(self, graphs: GraphBatch, seed: Seed, tick: Tick) -> GraphBatch:
+        whole = connected(graphs)
+        if not bool(whole.any()):
+            raise DignnError("No training graph is connected, and node growth needs that; choose 'edge-diffusion'")
+        if not bool(whole.all()):
+            log.warning("%d of %d training graphs are not connected and left out", int((~whole).sum()), len(whole))
+        graphs = graphs[whole]
+        self._words = Vocabulary.of(graphs)
+        nodes, edges = self._words.encode(graphs)
+        self._plan = Plan.of(nodes, edges, graphs.graph_label, self._words.node_count)
+        self._build(graphs.schema, seed)
+        learning, validation = _divide(len(graphs), seed.child("validation"))
+        if not bool((edges > 0).any()):  # single nodes: there is nothing to decide
+            return graphs
+        some, orders = (nodes[learning], edges[learning], graphs.graph_label[learning]), seed.child("orders")
+        batches = itertools.chain.from_iterable(self._batches(*some, orders.child(n)) for n in itertools.count())
+        events = len(learning) + int((edges[learning] > 0).sum()) // 2
+        per_batch = max(1, round(len(learning) * self.config.events_per_batch / events))
+        training = self.config.training
+        steps = training.steps_for(len(learning), per_batch)
+        validate = self._validate(nodes[validation], edges[validation], graphs.graph_label[validation], seed)
+        with self._at_work():
+            report = train(
+                self._network,
+                lambda step: [lambda: self._loss(next(batches))],
+                validate,
+                training,
+                steps=steps,
+                tick=tick,
+            )
+        self.report["training"] = {"all sizes": report.to_json()}
+        return graphs
+
+    def _at_work(self) -> AbstractContextManager[torch.device]:
+        return at_work(self._network, self._network, self.config.events_per_batch, self.device)
+
+    def _build(self, schema: Schema, seed: Seed) -> None:
+        """The network, with first weights."""
+        self._actions = Actions.of(self._words)
+        size = {"width": self.config.width, "layers": self.config.layers, "heads": self.config.heads}
+        with seed.child("network").torch_globally():
+            self._network = GrowthNetwork(self._words, self._actions, schema.graph_classes, **size)
+
+    def _batches(self, nodes: Tensor, edges: Tensor, label: Tensor, seed: Seed) -> Iterator[Events]:
+        """Random growths of graphs with these tokens and classes, in batches of similar length and in random order."""
+        every = events_of(grow(nodes, edges, label, seed.child("growth").torch()), self._words, self._actions)
+        generator = seed.child("order").torch()
+        mixed = torch.randperm(len(nodes), generator=generator)
+        mixed = mixed[every.length[mixed].argsort(stable=True)]
+        batch = (every.length[mixed].cumsum(0) / self.config.events_per_batch).ceil().long()
+        pieces = mixed.split(batch.unique_consecutive(return_counts=True)[1].tolist())
+        for piece in torch.randperm(len(pieces), generator=generator).tolist():
+            yield every[pieces[piece]]
+
+    def _loss(self, events: Events) -> Tensor:
+        """Mean cross-entropy of the next event."""
+        events, actions = moved((events, self._actions), model_device(self._network))
+        decision = decisions_of(events)
+        logits = self._network(events.code, decision, events.label)
+        target = targets_of(events, decision, actions).flatten(2)
+        logits = logits.masked_fill(~decision.admissible(actions), -torch.inf).flatten(2)
+        log_probability = logits.log_softmax(2).where(target > 0, 0.0)  # (B, S, S * actions)
+        return -(target * log_probability).sum() / (events.length - 1).sum()
+
+    def _validate(self, nodes: Tensor, edges: Tensor, label: Tensor, seed: Seed) -> Callable[[], float] | None:
+        if not bool((edges > 0).any()):
+            return None
+        batches = list(self._batches(nodes, edges, label, seed.child("validation orders").child(0)))
+
+        def loss() -> float:
+            decisions = [int((events.length - 1).sum()) for events in batches]
+            total = sum(float(self._loss(some)) * number for some, number in zip(batches, decisions, strict=True))
+            return total / sum(decisions)
+
+        return loss
+
+    def _sample(self, sizes: list[int], seed: Seed, tick: Tick, guide: Guide | None) -> GraphBatch:
+        grower = Grower(self._network, self._words, self._actions, self._plan, self.config.temperature)
+        with self._at_work():
+            graphs, self.report["sampling"] = grower.sample(sizes, seed, tick, guide)
+        return graphs
+
+    def _state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        weights = put_under("network.", self._network.state_dict())
+        return weights | put_under("plan.", vars(self._plan)), {"vocabulary": self._words.to_json()}
+
+    def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any], schema: Schema) -> None:
+        self._words = Vocabulary.from_json(settings["vocabulary"], schema)
+        self._plan = Plan(**under("plan.", tensors))
+        self._build(schema, Seed(0))
+        self._network.load_state_dict(under("network.", tensors))
+        self._network.eval()
+
+
+def _divide(count: int, seed: Seed) -> tuple[Tensor, Tensor]:
+    """Numbers of graphs to learn from and to validate with; none of the latter where there are few."""
+    order = torch.randperm(count, generator=seed.torch())
+    kept = count // _VALIDATION if count >= 2 * _VALIDATION else 0
+    return order[kept:], order[:kept]
