@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from torch_geometric.data import Data, HeteroData
 
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import EdgeType, FeatureKind, FeatureSpec, Layout, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import EdgeType, Layout, Relation, Schema
 
 # What every property test here runs with; hypothesis' own time limits say nothing about torch on a busy machine.
 PROPERTY = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 
 from dignn.core.errors import SchemaError
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Layout, Relation, Schema
 from dignn.graphs.tasks.classification import NodeClassification
 from strategies import ODD_NAMES, PROPERTY, plain_schema, schemas
 

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureSpec, Relation, Schema
+from dignn.graphs.feature_spec import FeatureSpec
+from dignn.graphs.schema import Relation, Schema
 from dignn.model.scores import Scores
 from dignn.selection.highest import Choice, select_highest
 from networkx_graphs import from_networkx

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from dignn.core.seeds import Seed
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.feature_spec import FeatureSpec
 from dignn.graphs.isomorphism import isomorphic
 from dignn.graphs.plain_graph import PlainGraph, plain_graphs
-from dignn.graphs.schema import FeatureSpec, Relation, Schema
+from dignn.graphs.schema import Relation, Schema
 from dignn.model.scores import Scores
 from dignn.selection.highest import Choice, select_highest
 from dignn.selection.members import Members

@@ -26,9 +26,10 @@ from dignn.core.seeds import Seed
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch, spread
 from dignn.graphs.conversion import from_pyg
+from dignn.graphs.feature_spec import FeatureKind
 from dignn.graphs.intake import graphs_of
 from dignn.graphs.isomorphism import fingerprints
-from dignn.graphs.schema import FeatureKind, Schema
+from dignn.graphs.schema import Schema
 from dignn.graphs.validity import connected
 from dignn.sampling.forest_fire import forest_fire
 from dignn.sampling.own_graphs import cut
