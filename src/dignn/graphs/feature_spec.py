@@ -82,9 +82,7 @@ class Column:
         for part, kinds in needs.items():
             if (getattr(self, part) is not None) != (self.kind in kinds):
                 many = " or ".join(f"'{kind.value}'" for kind in kinds)
-                raise SchemaError(
-                    f"A column of kind '{self.kind.value}': {part}= belongs to kind {many}, which needs it"
-                )
+                raise SchemaError(f"A column is of kind '{self.kind.value}'; {part}= is needed by {many}, and no other")
         if self.levels is not None:
             whole_number("levels", self.levels, 1)
         if self.group is not None:
