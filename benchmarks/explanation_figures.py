@@ -9,7 +9,7 @@ import matplotlib as mpl
 from matplotlib import pyplot as plt
 
 from dignn.explanations.explanation import Explanation, Explanations
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 from dignn.report.graph_figure import add_legend, draw, legend_marks
 
 WIDTH, HEIGHT = 3.6, 4.4  # of a graph with its texts, inches

@@ -29,7 +29,7 @@ from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
 from dignn.features.conditions import class_of_condition, condition_data
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.graphs.adjacency import Adjacency
-from dignn.graphs.schema import FeatureSpec
+from dignn.graphs.feature_spec import FeatureSpec
 from dignn.metrics.feature_realism import feature_realism
 from dignn.zoo.datasets.column_selection import select_columns
 from dignn.zoo.datasets.registry import load

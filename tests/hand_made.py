@@ -12,7 +12,8 @@ from dignn.evidence.removal import ColumnEffect, Effect, Effects
 from dignn.evidence.variants import Kind, Part
 from dignn.explanations.explanation import Explanation, Explanations, Standing
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Relation, Schema
 from dignn.report.reference import DENSITY_BINS, Profile, Reference
 from strategies import batch_of
 

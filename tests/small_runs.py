@@ -15,7 +15,8 @@ from torch_geometric.data import HeteroData
 from dignn import DiGNNExplainer, Explanations
 from dignn.diffusion.settings import TrainingConfig
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
-from dignn.graphs.schema import EdgeType, FeatureSpec, Schema
+from dignn.graphs.feature_spec import FeatureSpec
+from dignn.graphs.schema import EdgeType, Schema
 from dignn.zoo.datasets.registry import load
 from tiny_models import TinyHetero
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from torch_geometric.data import Data, HeteroData
 
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import EdgeType, FeatureKind, FeatureSpec, Layout, Relation, Schema
+from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind, FeatureSpec
+from dignn.graphs.schema import EdgeType, Layout, Relation, Schema
 
 # What every property test here runs with; hypothesis' own time limits say nothing about torch on a busy machine.
 PROPERTY = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
@@ -38,9 +39,25 @@ def feature_specs(draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES) -> Fea
         options["levels"] = tuple(draw(st.lists(st.integers(1, 9), **size)))
     if kind is FeatureKind.NONE and width:
         options["constant"] = tuple(draw(st.lists(FINITE, **size)))
+    if kind is FeatureKind.MIXED:
+        options["columns"] = tuple(draw(st.lists(columns(), **size)))
     if draw(st.booleans()):
         options["names"] = tuple(draw(st.lists(names, **size)))
     return FeatureSpec(**options)
+
+
+@st.composite
+def columns(draw: st.DrawFn) -> Column:
+    """A column of a mixed table, of every kind but one-hot groups."""
+    kind = draw(st.sampled_from([kind for kind in ColumnKind if kind is not ColumnKind.ONE_HOT]))
+    options: dict[str, Any] = {}
+    if kind in (ColumnKind.COUNT, ColumnKind.CATEGORICAL):
+        options["levels"] = draw(st.integers(1, 9))
+    if kind is ColumnKind.CONSTANT:
+        options["constant"] = draw(FINITE)
+    if kind is ColumnKind.DATE:
+        options |= {"unit": "days", "epoch": "1970-01-01"}
+    return Column(kind, **options)
 
 
 @st.composite
@@ -179,9 +196,19 @@ def random_rows(spec: FeatureSpec, count: int, rng: np.random.Generator) -> torc
         rows = rng.normal(size=(count, spec.width))
     elif spec.kind is FeatureKind.IDENTITY:
         rows = np.eye(spec.width)[rng.integers(0, spec.width, count)]
+    elif spec.columns is not None:
+        rows = np.stack([_random_column(column, count, rng) for column in spec.columns], axis=1)
     else:
         rows = rng.integers(0, spec.levels or 2, (count, spec.width))
     return torch.from_numpy(rows).float()
+
+
+def _random_column(column: Column, count: int, rng: np.random.Generator) -> np.ndarray:
+    if column.numeric:
+        return rng.normal(size=count)
+    if column.constant is not None:
+        return np.full(count, column.constant)
+    return rng.integers(0, column.levels or 2, count).astype(float)
 
 
 # -- plain reference forms ----------------------------------------------------------------------------

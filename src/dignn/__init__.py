@@ -18,23 +18,25 @@ if TYPE_CHECKING:
     from dignn.explanations.explanation import Explanation as Explanation
     from dignn.explanations.explanation import Explanations as Explanations
     from dignn.graphs.batch import GraphBatch as GraphBatch
+    from dignn.graphs.feature_spec import Column as Column
+    from dignn.graphs.feature_spec import FeatureKind as FeatureKind
+    from dignn.graphs.feature_spec import FeatureSpec as FeatureSpec
     from dignn.graphs.inference import infer_schema as infer_schema
-    from dignn.graphs.schema import FeatureKind as FeatureKind
-    from dignn.graphs.schema import FeatureSpec as FeatureSpec
     from dignn.graphs.schema import Relation as Relation
     from dignn.graphs.schema import Schema as Schema
 
 # Where the public names live. They are imported on first use, so that `dignn --help` need not load torch.
 _HOMES = {
     "PRESETS": "explainers.methods.dignnexplainer.settings",
+    "Column": "graphs.feature_spec",
     "Config": "explainers.methods.dignnexplainer.settings",
     "DiGNNExplainer": "explainers.methods.dignnexplainer.explainer",
     "DignnError": "core.errors",
     "Explainer": "explainers.base",
     "Explanation": "explanations.explanation",
     "Explanations": "explanations.explanation",
-    "FeatureKind": "graphs.schema",
-    "FeatureSpec": "graphs.schema",
+    "FeatureKind": "graphs.feature_spec",
+    "FeatureSpec": "graphs.feature_spec",
     "GraphBatch": "graphs.batch",
     "Relation": "graphs.schema",
     "Schema": "graphs.schema",

@@ -15,7 +15,8 @@ from dignn.core.errors import RunFolderError
 from dignn.core.run_folder import STAGES, WALL
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS
 from dignn.explanations.explanation import Explanation, Explanations, Standing
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Relation, Schema
 from strategies import batch_of
 
 SCHEMA = Schema(

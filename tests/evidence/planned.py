@@ -9,7 +9,8 @@ from torch import Tensor
 from torch_geometric.data import HeteroData
 
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Relation, Schema
 from dignn.model.adapter import GNNAdapter
 from strategies import batch_of
 

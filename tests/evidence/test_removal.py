@@ -18,7 +18,8 @@ from dignn.evidence.removal import Effects, removal_effects, strongest_columns
 from dignn.evidence.removal_together import with_joint
 from dignn.evidence.variants import Kind, Part, average_rows, parts_of, steps_from, without
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Layout, Relation
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Layout, Relation
 from dignn.model.adapter import GNNAdapter
 from evidence.planned import AVERAGES, SCHEMA, adapter, bibliography, model
 from strategies import batch_of, plain_schema, random_batch

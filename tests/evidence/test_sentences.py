@@ -14,7 +14,8 @@ from dignn.evidence.removal import removal_effects, strongest_columns
 from dignn.evidence.removal_together import with_joint
 from dignn.evidence.sentences import sentences
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Layout, Relation, Schema
 from dignn.model.adapter import GNNAdapter
 from evidence.planned import AVERAGES, SCHEMA, adapter, bibliography
 from strategies import batch_of, plain_schema

@@ -12,7 +12,8 @@ from torch import Tensor
 from dignn.core.seeds import Seed
 from dignn.explainers.methods.dignnexplainer.refinement import promising, refine
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Layout, Relation, Schema
 from dignn.model.adapter import GNNAdapter
 from strategies import batch_of, plain_schema
 

@@ -18,7 +18,8 @@ from dignn.explanations.explanation import Explanation, Explanations, Standing
 from dignn.explanations.explanation_files import EXPLANATIONS_FORMAT
 from dignn.graphs import description as readable
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Layout, Relation, Schema
 from dignn.report.reference import Reference
 from strategies import batch_of
 

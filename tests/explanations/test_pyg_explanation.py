@@ -19,7 +19,8 @@ from dignn.evidence.variants import Kind
 from dignn.explanations.explanation import Explanation
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.conversion import from_pyg
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Layout, Relation, Schema
 from dignn.model.adapter import GNNAdapter
 from strategies import batch_of, random_batch, rings_and_stars
 from tiny_models import TinyGCN, TinyHetero

@@ -16,7 +16,8 @@ from dignn.features.bank import FeatureBank
 from dignn.features.settings import FeatureSettings
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Layout, Relation, Schema
 from strategies import batch_of, hetero, plain_schema
 
 SCHEMA = Schema(

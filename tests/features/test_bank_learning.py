@@ -23,7 +23,8 @@ from dignn.features.bank import FeatureBank
 from dignn.features.settings import DiTabDDPMConfig, FeatureSettings, TabDDPMConfig
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, Schema
+from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.schema import Schema
 from dignn.sampling.forest_fire import forest_fire
 from strategies import batch_of, hetero
 

@@ -14,7 +14,8 @@ from dignn.explainers.methods.dignnexplainer.settings import PRESETS
 from dignn.features.bank import FeatureBank
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Relation, Schema
 from strategies import batch_of, hetero
 
 WORDS, MOVIES, STUDIOS = 12, 60, 8

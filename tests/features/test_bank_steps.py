@@ -10,7 +10,8 @@ import pytest
 from dignn.diffusion.settings import TrainingConfig
 from dignn.features.bank import FeatureBank
 from dignn.features.settings import DiTabDDPMConfig, FeatureSettings, TabDDPMConfig
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Layout
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Layout
 from strategies import plain_schema
 
 # Every generator takes another number of steps, so that the number tells which one was meant.

@@ -12,7 +12,8 @@ from torch import Tensor
 from dignn.features.conditions import class_of_condition, condition_batch, condition_data, steps_to_target
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureSpec, Relation, Schema
+from dignn.graphs.feature_spec import FeatureSpec
+from dignn.graphs.schema import Relation, Schema
 from strategies import PROPERTY, arcs_of, batch_of, batches, plain_schema, pyg_of, schemas
 
 NODES = schemas(node_classification=True)

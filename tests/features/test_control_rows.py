@@ -14,7 +14,7 @@ from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.features.control_rows import DRAWN_ROWS, BootstrapRows, IndependentColumns
 from dignn.features.registry import FEATURE_GENERATORS
-from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from strategies import PROPERTY, feature_specs, random_rows
 
 UNLIKELY = 1e-3

@@ -14,7 +14,7 @@ from dignn.features.many_levels import MANY_LEVELS, ManyLevels
 from dignn.features.settings import DiTabDDPMConfig, TabDDPMConfig
 from dignn.features.tabddpm.generator import TabDDPM
 from dignn.features.table import Table
-from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
 ROWS, IDS = 3000, 50_000
 QUICK = TrainingConfig(steps=3)

@@ -16,7 +16,8 @@ from dignn.features.conditions import condition_batch
 from dignn.features.neighbour_means import MOST_COMPOSED, NeighbourMeans
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Relation, Schema
 from strategies import batch_of, hetero
 
 WORDS, MOVIES, DIRECTORS = 5, 40, 15

@@ -16,7 +16,7 @@ from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.diffusion.categorical import draw
 from dignn.features.table import Table, draw_label, even_points
-from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from strategies import PROPERTY
 
 UNLIKELY = 1e-3

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from dignn.core.errors import RunFolderError, SchemaError
 from dignn.core.files import save_tensors
 from dignn.graphs.batch import PADDING, GraphBatch, spread
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Relation, Schema
 from strategies import PROPERTY, arcs_of, batch_of, batches, plain_schema, random_batch, row_of, schemas
 
 FIELDS = ("node_type", "edge", "label", "graph_label", "row")

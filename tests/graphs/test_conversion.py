@@ -15,8 +15,9 @@ from torch_geometric.data import Batch, Data, HeteroData
 from dignn.core.errors import SchemaError
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.conversion import from_pyg, to_disjoint, to_networkx, to_pyg
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.inference import infer_schema
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
+from dignn.graphs.schema import Layout, Relation, Schema
 from networkx_graphs import from_networkx
 from strategies import (
     PROPERTY,

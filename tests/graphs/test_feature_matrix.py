@@ -15,8 +15,9 @@ from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.conversion import from_pyg, to_disjoint, to_pyg
 from dignn.graphs.feature_matrix import Contents, as_given, read_matrix, row_blocks
+from dignn.graphs.feature_spec import DTYPES, LAYOUTS, FeatureKind, FeatureSpec
 from dignn.graphs.inference import infer_features, infer_schema
-from dignn.graphs.schema import DTYPES, LAYOUTS, FeatureKind, FeatureSpec, Schema
+from dignn.graphs.schema import Schema
 from strategies import hetero, rings_and_stars
 
 LINE = torch.tensor([[0, 1, 2], [1, 2, 3]])

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.isomorphism import distinct, fingerprints, isomorphic
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation
+from dignn.graphs.schema import Relation
 from strategies import PROPERTY, batch_of, batches, plain_schema, random_batch, schemas
 
 PLAIN = plain_schema()

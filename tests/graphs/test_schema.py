@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 
 from dignn.core.errors import SchemaError
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Layout, Relation, Schema
 from dignn.graphs.tasks.classification import NodeClassification
 from strategies import ODD_NAMES, PROPERTY, plain_schema, schemas
 
@@ -198,46 +199,6 @@ def test_a_homogeneous_model_has_one_width() -> None:
 def test_bad_relation(options: dict[str, Any], message: str) -> None:
     with pytest.raises(SchemaError, match=message):
         Relation(name="to", **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"kind": FeatureKind.BINARY, "width": 2, "names": ("one",)}, "1 names were given for 2 feature columns"),
-        ({"kind": FeatureKind.COUNT, "width": 2, "levels": (3,)}, "1 levels were given for 2 feature columns"),
-        ({"kind": FeatureKind.NONE, "width": 2, "constant": (1.0,)}, "1 constant were given for 2 feature columns"),
-        ({"kind": FeatureKind.NONE, "width": 2}, "give constant="),
-        ({"kind": FeatureKind.NONE, "constant": ()}, "give constant="),
-        ({"kind": FeatureKind.COUNT, "width": 2}, "'count' needs levels="),
-        ({"kind": FeatureKind.CATEGORICAL, "width": 2}, "'categorical' needs levels="),
-    ],
-)
-def test_bad_feature_spec(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(SchemaError, match=message):
-        FeatureSpec(**options)
-
-
-# -- features -----------------------------------------------------------------------------------------
-
-
-def test_columns_are_named() -> None:
-    assert FeatureSpec(FeatureKind.BINARY, 2, names=("red", "blue")).column_name(1) == "blue"
-    assert FeatureSpec(FeatureKind.BINARY, 2).column_name(1) == "column 1"
-    assert FeatureSpec(FeatureKind.IDENTITY, 2).column_name(1) == "member 1"
-
-
-def test_only_types_with_features_need_a_generator() -> None:
-    generated = {kind for kind in FeatureKind if kind is not FeatureKind.NONE}
-    options = {FeatureKind.COUNT: {"levels": (2,)}, FeatureKind.CATEGORICAL: {"levels": (2,)}}
-    for kind in generated:
-        assert FeatureSpec(kind, 1, **options.get(kind, {})).generated
-    assert not FeatureSpec().generated
-    assert not FeatureSpec(width=1, constant=(1.0,)).generated
-
-
-def test_discrete_kinds() -> None:
-    discrete = {kind.value for kind in FeatureKind if kind.discrete}
-    assert discrete == {"binary", "count", "categorical", "identity"}
 
 
 def test_a_task_and_a_target_that_contradict_each_other_are_refused() -> None:

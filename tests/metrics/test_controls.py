@@ -15,7 +15,8 @@ from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Relation, Schema
 from dignn.graphs.validity import check_validity
 from dignn.metrics.controls import control_sets, random_trees
 from dignn.sampling.forest_fire import forest_fire

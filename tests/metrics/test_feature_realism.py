@@ -18,7 +18,7 @@ from torch import Tensor
 
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 from dignn.metrics.feature_realism import FEATURE_METRICS, FeatureRealism, feature_realism
 from dignn.metrics.measures.cosine import mean_cosine
 

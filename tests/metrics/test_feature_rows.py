@@ -15,8 +15,9 @@ from torch_geometric.data import Data
 from dignn.core.seeds import Seed
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.inference import infer_schema
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.graphs.schema import Relation, Schema
 from dignn.metrics.feature_realism import feature_realism
 from dignn.metrics.feature_rows import LEAST_HELD_OUT_ROWS, RealRows
 from dignn.metrics.measured import MeasuredGraphs, Reality

@@ -8,7 +8,7 @@ import torch
 from scipy.spatial.distance import cdist
 
 from dignn.core.seeds import Seed
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 from dignn.metrics.column_errors import matrix_of
 from dignn.metrics.memorisation import memorisation
 

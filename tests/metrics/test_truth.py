@@ -11,8 +11,9 @@ from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.motif import GroundTruth, Motif
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation
+from dignn.graphs.schema import Relation
 from dignn.metrics.measures.truth import NAMES, planted_truth
 from dignn.sampling.forest_fire import forest_fire
 from dignn.zoo.datasets.registry import load

@@ -10,7 +10,7 @@ import torch
 
 import hand_made
 from dignn.explanations.explanation import Explanation
-from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.report.feature_comparison import SINGLE, TOLD_COLUMNS, Comparison, comparisons
 from dignn.report.reference import DENSITY_BINS, Profile
 

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 import hand_made
 from dignn.core.errors import DignnError
 from dignn.explanations.explanation import Explanation, Explanations
-from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.report.case_study import explanations_figure
 from dignn.report.graph_figure import explanation_figure, size_and_score
 from dignn.report.reference import Profile

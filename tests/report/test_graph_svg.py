@@ -14,7 +14,8 @@ from dignn.evidence.nearest_example import NearestExample
 from dignn.evidence.removal import Effect, Effects
 from dignn.evidence.variants import Kind, Part
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Relation, Schema
 from dignn.report.emphasis import emphasis
 from dignn.report.graph_drawing import COLOURS, INK, dashes
 from dignn.report.graph_svg import CARD, THUMBNAIL, page_svg, small_svg, svg

@@ -16,7 +16,8 @@ from dignn.evidence.nearest_example import NearestExample
 from dignn.evidence.removal import ColumnEffect, Effect, Effects
 from dignn.evidence.variants import Kind, Part
 from dignn.explanations.explanation import Explanation, Explanations
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Schema
 from dignn.report.emphasis import emphasis
 from dignn.report.graph_panel import graph_view
 from dignn.report.notebook import CARD_CLASSES, explanation_html, explanations_html

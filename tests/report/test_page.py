@@ -17,7 +17,8 @@ from dignn.evidence.nearest_example import NearestExample
 from dignn.evidence.removal import ColumnEffect, Effects
 from dignn.explanations.explanation import Standing
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Relation, Schema
 from dignn.report import page as report_page
 from dignn.report.classes import Detail, near_in_words, ordinal, same_in_words, standing_in_words
 from dignn.report.notebook import explanation_html

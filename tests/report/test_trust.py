@@ -14,7 +14,8 @@ from markupsafe import escape
 
 from dignn.explanations.explanation import Explanations
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Relation, Schema
 from dignn.metrics.judging import Judge, told_apart
 from dignn.metrics.measures import (
     contrast,

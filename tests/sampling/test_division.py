@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
@@ -141,3 +141,23 @@ def test_where_no_graph_is_connected_there_is_one_sentence() -> None:
     made.sample()
     with pytest.raises(DignnError, match="None of the 16 graphs to learn from is connected, .* give connected ones"):
         made.like(5)
+
+
+@pytest.mark.parametrize(
+    ("component", "expected"), [(40, range(10, 16)), (15, range(10, 16)), (12, range(8, 13)), (3, range(2, 4))]
+)
+def test_without_sizes_graphs_are_as_large_as_components_allow(component: int, expected: range) -> None:
+    several = Batch.from_data_list(paths([component] * 20))
+    graph = Data(x=several.x, edge_index=several.edge_index, y=torch.arange(several.num_nodes) % 2)
+    found = divide(graph, infer_schema(graph), Config(subgraphs_per_size=10), Seed(0))
+    found.sample()
+    assert set(found.train.sizes.tolist()) == set(expected)
+
+
+def test_sizes_that_were_asked_for_and_that_no_component_has_are_refused_by_name() -> None:
+    several = Batch.from_data_list(paths([6] * 20))
+    graph = Data(x=several.x, edge_index=several.edge_index, y=torch.arange(several.num_nodes) % 2)
+    with pytest.raises(
+        DignnError, match=r"No component of the graph has 8 nodes, the largest has 6; .* --sizes, up to 6"
+    ):
+        divide(graph, infer_schema(graph), Config(sizes=(8,), subgraphs_per_size=10), Seed(0)).sample()

@@ -8,7 +8,9 @@ import pytest
 from dignn.core.seeds import Seed
 from dignn.graphs.plain_graph import plain_graphs
 from dignn.selection.members import Members, all_members
+from dignn.selection.motifs import matching
 from dignn.selection.motifs.matching import contains
+from dignn.selection.motifs.mining import FrequentParts
 from dignn.selection.ranking import RANKED, Ranker, Ranking
 from dignn.selection.representative import NEARER_SHARE
 from dignn.selection.settings import SELECTIONS, Selection
@@ -66,7 +68,8 @@ def test_the_typical_rule_begins_with_the_graph_nearest_to_members(ranking: Rank
 def test_the_representative_rule_begins_with_the_most_typical_structure(ranking: Ranking, ranker: Ranker) -> None:
     for number, several in enumerate(ranking.by("representative")):
         pool = nearly_best(ranking, ranker.members[number])
-        parts, count = ranker.typical_parts[number]
+        typical = ranker.typical_parts[number]
+        parts, count = typical.parts, typical.count
         share = {
             graph: float(contains(plain_graphs(ranking.candidates[graph]), parts, typed=True)[0] @ count / count.sum())
             for graph in pool
@@ -95,8 +98,25 @@ def test_as_many_as_are_asked_for_beyond_what_metrics_look_at(ranking: Ranking, 
 
 
 def test_what_rules_know_comes_from_training_graphs(world: World, ranker: Ranker) -> None:
-    assert sum(len(parts) for parts, _ in ranker.typical_parts) > 0
+    assert sum(len(typical.parts) for typical in ranker.typical_parts) > 0
     of_train = plain_graphs(world.real.train)
-    for parts, count in ranker.typical_parts:
-        assert contains(of_train, parts, typed=True).any(0).all()
-        assert np.all(count > 0)
+    for typical in ranker.typical_parts:
+        assert contains(of_train, typical.parts, typed=True).any(0).all()
+        assert np.all(typical.count > 0)
+
+
+def test_classes_that_share_parts_search_each_graph_once(
+    ranking: Ranking, ranker: Ranker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = Ranker(ranker.train, ranker.members, ranker.rule, TOLERANCE, Seed(0))
+    vars(shared)["typical_parts"] = [FrequentParts(ranker.typical_parts[0].parts, ranker.typical_parts[0].count)] * len(
+        ranker.members
+    )
+    searched = []
+    search = matching._Language.search
+    monkeypatch.setattr(
+        matching._Language, "search", lambda self, graphs: searched.append(len(graphs)) or search(self, graphs)
+    )
+    again = [shared.rank(ranking.candidates, ranking.scores).chosen for _ in range(2)]
+    assert again[0] == again[1]
+    assert sum(searched) <= len(ranking.candidates)

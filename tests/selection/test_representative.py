@@ -14,12 +14,15 @@ from hypothesis import strategies as st
 
 from dignn.core.seeds import Seed
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.feature_spec import FeatureSpec
 from dignn.graphs.isomorphism import isomorphic
-from dignn.graphs.plain_graph import PlainGraph, plain_graphs
-from dignn.graphs.schema import FeatureSpec, Relation, Schema
+from dignn.graphs.plain_graph import plain_graphs
+from dignn.graphs.schema import Relation, Schema
 from dignn.model.scores import Scores
+from dignn.selection.candidates import Candidates
 from dignn.selection.highest import Choice, select_highest
 from dignn.selection.members import Members
+from dignn.selection.motifs.mining import FrequentParts
 from dignn.selection.representative import Representative, _cover, select_representative
 from networkx_graphs import from_networkx
 from strategies import PROPERTY, batch_of, plain_schema
@@ -64,7 +67,7 @@ def members() -> list[Members]:
     return [members_of(number) for number in range(2)]
 
 
-class Candidates:
+class Made:
     """Graphs of one target node each, with what the model says of them."""
 
     def __init__(self) -> None:
@@ -88,12 +91,16 @@ class Candidates:
         return batch, Scores(graph, node, logits.reshape(-1, 2), points.reshape(-1, 2), SCHEMA.task)
 
 
-def realistic(count: int = 40, seed: int = 0, *, of: int = 0) -> Candidates:
-    """Candidates that lie among the members of a class, of different probabilities."""
-    rng, found = np.random.default_rng(seed), Candidates()
+def realistic(count: int = 40, seed: int = 0, *, of: int = 0) -> Made:
+    """Made that lie among the members of a class, of different probabilities."""
+    rng, found = np.random.default_rng(seed), Made()
     for number in range(count):
         found.add(path(2 + number), float(rng.uniform(4.0, 6.0)), CENTRES[of] + rng.normal(size=2) / 3, of=of)
     return found
+
+
+def _ranked(batch: GraphBatch, scores: Scores, known: Representative) -> list[list[Choice]]:
+    return select_representative(Candidates(batch), scores, known, 30)
 
 
 def numbers(choices: list[Choice]) -> list[int]:
@@ -101,16 +108,18 @@ def numbers(choices: list[Choice]) -> list[int]:
 
 
 def chosen(
-    candidates: Candidates,
+    candidates: Made,
     members: list[Members],
     top_k: int,
     *,
-    parts: list[tuple[list[PlainGraph], np.ndarray]] | None = None,
+    parts: list[FrequentParts] | None = None,
     tolerance: float = 1.0,
     of: int = 0,
 ) -> list[int]:
     batch, scores = candidates.made()
-    return numbers(select_representative(batch, scores, Representative(members, parts, tolerance), top_k)[of])
+    return numbers(
+        select_representative(Candidates(batch), scores, Representative(members, parts, tolerance), top_k)[of]
+    )
 
 
 # -- inside the real range ----------------------------------------------------------------------------
@@ -129,7 +138,7 @@ def test_noise_is_never_chosen_and_the_papers_rule_takes_it(
         mixed.add(path(60 + number, closed=True), sure + number / 10, np.array(point))
     assert max(chosen(mixed, members, 20)) < 20
     batch, scores = mixed.made()
-    assert min(numbers(select_highest(batch, scores, 20)[0])) >= 20
+    assert min(numbers(select_highest(Candidates(batch), scores, 20)[0])) >= 20
     # where real ones are not enough, others follow them
     longer = chosen(mixed, members, 30)
     assert sorted(longer[:20]) == list(range(20))
@@ -167,8 +176,8 @@ def test_a_graph_counts_with_its_best_target_node_inside_the_real_range(members:
     logits = torch.tensor([[4.5, 0.0], [30.0, 0.0], [5.0, 0.0]])
     scores = Scores(*batch.target_mask.nonzero(as_tuple=True), logits, torch.zeros(3, 2), SCHEMA.task)
     known = Representative(members, None, 0.1)
-    assert select_representative(batch, scores, known, 5)[0] == [Choice(graph=0, score=2)]
-    assert select_highest(batch, scores, 5)[0] == [Choice(graph=0, score=1)]
+    assert select_representative(Candidates(batch), scores, known, 5)[0] == [Choice(graph=0, score=2)]
+    assert select_highest(Candidates(batch), scores, 5)[0] == [Choice(graph=0, score=1)]
 
 
 # -- tolerance ----------------------------------------------------------------------------------------
@@ -176,7 +185,7 @@ def test_a_graph_counts_with_its_best_target_node_inside_the_real_range(members:
 
 def test_only_scores_within_the_tolerance_compete(members: list[Members]) -> None:
     """Even numbers: p about .995 and at the border of the class; odd ones: p about .98 and in the middle of it."""
-    mixed = Candidates()
+    mixed = Made()
     for number in range(60):
         sure = (5.3 if number % 2 == 0 else 3.9) + number / 1000
         mixed.add(path(2 + number), sure, CENTRES[0] + (1.0 if number % 2 == 0 else 0.0))
@@ -193,7 +202,7 @@ def test_without_tolerance_the_surest_come_first(members: list[Members]) -> None
 
 def test_the_range_is_given_up_before_the_score(members: list[Members]) -> None:
     """One graph lies inside; the next are as sure outside it, and only then those inside that are less sure."""
-    mixed = Candidates()
+    mixed = Made()
     mixed.add(path(2), 5.0, CENTRES[0])
     for number in range(3):
         mixed.add(path(3 + number), 1.0, CENTRES[0])  # inside but for the score: p about .73
@@ -215,7 +224,7 @@ def test_the_first_has_the_most_typical_structure(members: list[Members]) -> Non
     for weights, expected in (((5, 2, 2), {11}), ((1, 2, 2), set(range(7, 11)) | set(range(12, 30)))):
         mixed = realistic(30)
         mixed.graphs[11] = path(4, closed=True)  # the only one with a triangle
-        parts = [(motifs, np.array(weights))] * 2
+        parts = [FrequentParts(motifs, np.array(weights))] * 2
         first, second = (chosen(mixed, members, 1, parts=part)[0] for part in (parts, None))
         assert first in expected
         assert second == _nearest(mixed, members[0])
@@ -223,7 +232,7 @@ def test_the_first_has_the_most_typical_structure(members: list[Members]) -> Non
         assert first == max(expected, key=lambda number: mixed.logits[number][0])
 
 
-def _nearest(candidates: Candidates, members: Members) -> int:
+def _nearest(candidates: Made, members: Members) -> int:
     """By slow loops, whose ten nearest members are nearest in the mean."""
 
     def distance(number: int) -> float:
@@ -236,7 +245,7 @@ def _nearest(candidates: Candidates, members: Members) -> int:
 def test_the_others_are_of_the_more_typical_half(members: list[Members]) -> None:
     mixed = realistic(40)
     motifs = plain_graphs(from_networkx([path(length) for length in range(2, 42)], SCHEMA))
-    parts = [(motifs, np.ones(len(motifs)))] * 2  # longer chains contain more of them
+    parts = [FrequentParts(motifs, np.ones(len(motifs)))] * 2  # longer chains contain more of them
     assert sorted(chosen(mixed, members, 20, parts=parts)) == list(range(20, 40))
     assert chosen(mixed, members, 20, parts=parts)[0] == 39
 
@@ -244,7 +253,7 @@ def test_the_others_are_of_the_more_typical_half(members: list[Members]) -> None
 def test_a_class_without_parts(members: list[Members]) -> None:
     mixed = realistic(30)
     best = max(range(30), key=lambda number: mixed.logits[number][0])
-    assert chosen(mixed, members, 1, parts=[([], np.zeros(0))] * 2) == [best]
+    assert chosen(mixed, members, 1, parts=[FrequentParts([], np.zeros(0))] * 2) == [best]
 
 
 # -- covering the class -------------------------------------------------------------------------------
@@ -291,7 +300,7 @@ def test_two_groups_of_members_are_both_covered(members: list[Members]) -> None:
         np.concatenate([np.zeros((20, 2)), np.full((20, 2), 4.0)]) + np.random.default_rng(0).normal(size=(40, 2)) / 5
     )
     known = Members(0, np.linspace(3, 7, 40), np.linspace(3, 7, 40), groups, np.full(40, 0.5))
-    mixed = Candidates()
+    mixed = Made()
     for number in range(10):
         mixed.add(path(2 + number), 5.0, np.full(2, 4.0 * (number == 7)))
     assert 7 in chosen(mixed, [known, members[1]], 2)
@@ -306,7 +315,7 @@ def test_a_longer_list_begins_like_a_shorter_one(members: list[Members], with_pa
     for number in range(20):
         mixed.add(path(60 + number), 30.0 + number, CENTRES[0] + 9)
     motifs = plain_graphs(from_networkx([path(10), path(20)], SCHEMA))
-    parts = [(motifs, np.array([1, 1]))] * 2 if with_parts else None
+    parts = [FrequentParts(motifs, np.array([1, 1]))] * 2 if with_parts else None
     every = chosen(mixed, members, 60, parts=parts, tolerance=0.01)
     assert sorted(every) == list(range(60))
     for top_k in (1, 3, 12, 50):
@@ -332,9 +341,9 @@ def test_the_order_of_candidates_does_not_matter(members: list[Members], seed: i
         mixed.logits, mixed.points = [[5.0, 0.0]] * 30, [[0.0, 0.0]] * 30
     order = np.random.default_rng(seed).permutation(30).tolist()
     motifs = plain_graphs(from_networkx([path(10), path(20)], SCHEMA))
-    for parts in (None, [(motifs, np.array([1, 3]))] * 2):
+    for parts in (None, [FrequentParts(motifs, np.array([1, 3]))] * 2):
         known = Representative(members, parts, 0.01)
-        one, other = (select_representative(*mixed.made(some), known, 30) for some in (None, order))
+        one, other = (_ranked(*mixed.made(some), known) for some in (None, order))
         for here, there in zip(one, other, strict=True):
             assert numbers(here) == [order[number] for number in numbers(there)]
 
@@ -359,17 +368,17 @@ def test_a_class_without_members(members: list[Members], with_parts: bool) -> No
     nobody = Members(1, np.zeros(0), np.zeros(0), np.zeros((0, 2)), np.zeros(0))
     mixed = realistic(12, of=1)
     motifs = plain_graphs(from_networkx([path(3)], SCHEMA))
-    parts = [(motifs, np.ones(1))] * 2 if with_parts else None
+    parts = [FrequentParts(motifs, np.ones(1))] * 2 if with_parts else None
     assert sorted(chosen(mixed, [members[0], nobody], 20, parts=parts, of=1)) == list(range(12))
 
 
 def test_nothing_to_choose_from(members: list[Members]) -> None:
-    batch, scores = Candidates().made()
-    assert select_representative(batch, scores, Representative(members, None, 0.1), 5) == [[], []]
+    batch, scores = Made().made()
+    assert select_representative(Candidates(batch), scores, Representative(members, None, 0.1), 5) == [[], []]
     lonely = nx.Graph()
     lonely.add_node(0, type="b")  # no target node
     batch = from_networkx([lonely], SCHEMA)
-    assert select_representative(batch, scores, Representative(members, None, 0.1), 5) == [[], []]
+    assert select_representative(Candidates(batch), scores, Representative(members, None, 0.1), 5) == [[], []]
 
 
 def test_graph_classification() -> None:
@@ -382,6 +391,6 @@ def test_graph_classification() -> None:
     every = torch.arange(30)
     scores = Scores(every, torch.full((30,), -1), torch.tensor(mixed.logits), torch.tensor(mixed.points), schema.task)
     known = Representative([members_of(0), members_of(1)], None, 1.0)
-    found = numbers(select_representative(batch, scores, known, 20)[0])
+    found = numbers(select_representative(Candidates(batch), scores, known, 20)[0])
     assert set(found[:18]) == set(range(20)) - {3, 4}  # those were meant to be of the other class
     assert set(found) == set(range(20))

@@ -10,7 +10,7 @@ from dignn.evidence.removal import ColumnEffect, Effects
 from dignn.evidence.variants import Kind, steps_from
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.description import type_name
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 
 # Log-odds below which a part is not worth a word.
 MATTERS = 0.1

@@ -19,8 +19,8 @@ from torch import Tensor
 from dignn.core.errors import DignnError
 from dignn.graphs.batch import PADDING, GraphBatch
 from dignn.graphs.description import edges, type_name
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.igraph_graphs import igraph_of
-from dignn.graphs.schema import FeatureKind, FeatureSpec
 
 # By type name the row of an average node.  (d,) each
 Averages: TypeAlias = Mapping[str, Tensor]

@@ -15,7 +15,7 @@ class RunSettings:
 
     Args:
         sizes: nodes per explanation graph. By default what the data set recommends, 10 to 15 for a graph of your
-            own, and the sizes of the data's graphs for graph classification.
+            own (fewer where its components are smaller), and the sizes of the data's graphs for graph classification.
         subgraphs_per_size: real subgraphs sampled per size; one in five is for measuring, not for learning.
         candidates: generated graphs in all, shared out evenly over the sizes.
         selection: how explanations are chosen: highest (the paper's rule: the highest probability), typical (inside the

@@ -28,7 +28,8 @@ from dignn.features.table import Table, draw_label
 from dignn.features.training_rows import training_rows
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, Schema
+from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.schema import Schema
 
 log = logging.getLogger(__name__)
 

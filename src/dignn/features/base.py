@@ -19,7 +19,7 @@ from dignn.core.threads import map_threads, single_thread
 from dignn.features.many_levels import ManyLevels
 from dignn.features.settings import FeatureSettings
 from dignn.features.table import Table, draw_label
-from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
 # A class needs so many rows to learn from; with fewer, its own rows are repeated.
 LEAST_ROWS = 20

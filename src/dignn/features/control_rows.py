@@ -16,7 +16,7 @@ from dignn.core.seeds import Seed
 from dignn.features.base import FeatureGenerator
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.features.table import Table
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 
 # Rows drawn at once by IndependentColumns: bounds memory for wide tables.
 DRAWN_ROWS = 1024

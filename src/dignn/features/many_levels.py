@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from dignn.features.table import Table
-from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
 # Values of a column that a generator learns, at most.
 MANY_LEVELS = 1000

@@ -20,7 +20,7 @@ from dignn.diffusion.categorical import draw
 from dignn.features.conditions import class_of_condition
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 
 # Rows that differ from a mean by no more than this are that mean.
 _EXACT = 1e-4

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from dignn.core.errors import DignnError
-from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
 # A condition that lacks no more than this to 1 lacks nothing.
 _ROUNDING = 1e-4

@@ -11,7 +11,7 @@ from dignn.features.conditions import condition_batch
 from dignn.features.table import Table
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureSpec
+from dignn.graphs.feature_spec import FeatureSpec
 
 # What a node counts for being in the data, beside its occurrences in subgraphs.
 ONCE_IN_DATA = 0.5

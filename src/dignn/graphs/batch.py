@@ -19,7 +19,8 @@ from dignn.core.checks import path as checked_path
 from dignn.core.errors import OutOfRangeError, RunFolderError, SchemaError
 from dignn.core.files import load_tensors, save_tensors
 from dignn.core.torch_defaults import plain_torch
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Schema
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.schema import Schema
 
 PADDING = -1
 

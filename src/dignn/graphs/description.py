@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind, Relation
+from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.schema import Relation
 
 
 def edges(graph: GraphBatch) -> list[tuple[int, int, Relation]]:

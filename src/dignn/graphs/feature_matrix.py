@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from dignn.core.errors import SchemaError
-from dignn.graphs.schema import DTYPES, LAYOUTS, FeatureSpec
+from dignn.graphs.feature_spec import DTYPES, LAYOUTS, FeatureSpec
 
 # Whole numbers up to this are numbers of float32, too.
 EXACT = 2**24

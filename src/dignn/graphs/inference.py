@@ -20,10 +20,11 @@ from dignn.core.torch_defaults import plain_torch
 from dignn.graphs.distinct_keys import distinct, mirrored
 from dignn.graphs.edge_forms import form_of
 from dignn.graphs.feature_matrix import Contents, FeatureForm
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.flattening import HOMOGENEOUS_TYPE, FlatGraphs, flatten
 from dignn.graphs.intake import given_graphs
 from dignn.graphs.relation_codes import NUMBERS, ONE_HOT, relation_names
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Layout, Relation, Schema
+from dignn.graphs.schema import Layout, Relation, Schema
 from dignn.graphs.tasks.base import Task
 from dignn.graphs.tasks.classification import classification
 

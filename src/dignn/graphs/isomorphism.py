@@ -19,15 +19,13 @@ from dignn.graphs.igraph_graphs import igraph_of
 WALK_LENGTH = 8
 # Cells of adjacency matrices refined at once: few enough for the cache, enough to hide NumPy's overhead.
 _CELLS = 100_000
-# Graphs whose colours `distinct` looks at together.
-_BLOCK = 256
 
 
 def fingerprints(batch: GraphBatch) -> list[str]:
     """A text per graph that isomorphic graphs (types, labels of nodes and graph, relations, orientations) share.
 
     Nodes start with their type, label and closed walks and are refined for n rounds. Different graphs rarely share
-    one; :func:`distinct` decides such cases exactly. Features are not looked at.
+    one; :func:`kinds` decides such cases exactly. Features are not looked at.
     """
     return [f"{value:016x}" for value in _colours(batch)[1]]
 
@@ -38,20 +36,30 @@ def isomorphic(one: GraphBatch, other: GraphBatch) -> bool:
     return name == name_of_other and _same(first, second)
 
 
+def kinds(batch: GraphBatch) -> list[int]:
+    """Of each graph the number of the first that is isomorphic to it, which may be its own. Exactly."""
+    found: list[int] = []
+    by_fingerprint: dict[int, list[tuple[int, _Coloured]]] = {}
+    for number, (fingerprint, graph) in enumerate(_coloured(batch)):
+        alike = by_fingerprint.setdefault(fingerprint, [])
+        first = next((known for known, other in alike if _same(graph, other)), None)
+        if first is None:
+            alike.append((number, graph))
+        found.append(number if first is None else first)
+    return found
+
+
+def first_of_kind(kind: Sequence[int], order: Sequence[int], limit: int | None = None) -> list[int]:
+    """The first ``limit`` graphs of ``order`` of which no two are of one of the :func:`kinds`."""
+    first: dict[int, int] = {}
+    for number in order:
+        first.setdefault(kind[number], number)
+    return list(first.values())[:limit]
+
+
 def distinct(batch: GraphBatch, order: Sequence[int], limit: int | None = None) -> list[int]:
     """The first ``limit`` graphs of ``order`` of which no two are isomorphic."""
-    kept: list[int] = []
-    by_fingerprint: dict[int, list[_Coloured]] = {}
-    for begin in range(0, len(order), _BLOCK):
-        if limit is not None and len(kept) >= limit:
-            break
-        block = order[begin : begin + _BLOCK]
-        for number, (fingerprint, graph) in zip(block, _coloured(batch[block]), strict=True):
-            alike = by_fingerprint.setdefault(fingerprint, [])
-            if not any(_same(graph, other) for other in alike):
-                alike.append(graph)
-                kept.append(number)
-    return kept[:limit]
+    return first_of_kind(kinds(batch), order, limit)
 
 
 # -- colours ------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ if TYPE_CHECKING:  # files of graphs are read without torch
     from dignn.graphs.batch import GraphBatch
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PlainGraph:
     """A graph of n nodes.
 
@@ -53,6 +54,28 @@ class PlainGraph:
 
     def __len__(self) -> int:
         return len(self.types)
+
+    @cached_property
+    def degree(self) -> np.ndarray:
+        """(n,) of each node; a self-loop counts 2."""
+        return (self.adjacency.sum(1) + self.adjacency.diagonal()).astype(np.int64)
+
+    @cached_property
+    def clustering(self) -> np.ndarray:
+        """(n,) how many pairs of a node's neighbours are joined, as a share; self-loops do not count."""
+        adjacency = self.adjacency - np.diag(self.adjacency.diagonal())
+        degree = adjacency.sum(1)
+        closed = (adjacency @ adjacency * adjacency).sum(1)
+        return closed / np.maximum(degree * (degree - 1), 1)
+
+    @cached_property
+    def spectrum(self) -> np.ndarray:
+        """(n,) eigenvalues of the normalised Laplacian, from 0 to 2."""
+        degree = self.adjacency.sum(1)
+        inverse = np.divide(1.0, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
+        laplacian = np.diag((degree > 0).astype(float)) - inverse[:, None] * self.adjacency * inverse
+        values = np.linalg.eigvalsh(laplacian)
+        return np.clip(np.round(values, 9), 0.0, 2.0)  # rounding would push the 2 of bipartite graphs out of the range
 
     def part(self, nodes: Sequence[int] | np.ndarray) -> PlainGraph:
         """The subgraph of these nodes, in this order."""

@@ -17,113 +17,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import dignn
-from dignn.core.checks import choice, instance, names, number, switches, whole_number
+from dignn.core.checks import choice, instance, names, switches, whole_number
 from dignn.core.errors import SchemaError
 from dignn.core.fingerprint import fingerprint
 from dignn.core.json_types import restored
 from dignn.core.suggestions import did_you_mean
 from dignn.graphs.edge_forms import EDGE_INDEX_TENSOR, EdgeForm
+from dignn.graphs.feature_spec import FeatureSpec
 from dignn.graphs.relation import EdgeType, Relation, edge_types
 from dignn.graphs.tasks.base import Task
 from dignn.graphs.tasks.classification import classification
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data, HeteroData
-
-
-class FeatureKind(str, Enum):
-    """What the feature columns of a node type hold."""
-
-    NONE = "none"  # no features, or the same row for every node
-    BINARY = "binary"  # every column 0 or 1
-    COUNT = "count"  # non-negative whole numbers
-    CATEGORICAL = "categorical"  # every column one of several codes 0, 1, 2, ...
-    IDENTITY = "identity"  # a small type whose members are told apart by a one-hot row
-    CONTINUOUS = "continuous"
-
-    @property
-    def discrete(self) -> bool:
-        return self not in (FeatureKind.NONE, FeatureKind.CONTINUOUS)
-
-
-# What ``x`` may be, as torch names it.
-DTYPES = (
-    *("float32", "float64", "float16", "bfloat16", "bool"),
-    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-)
-LAYOUTS = ("strided", "sparse_coo", "sparse_csr", "sparse_csc")
-
-
-@dataclass(frozen=True)
-class FeatureSpec:
-    """The features of one node type, as the model to explain takes them.
-
-    Args:
-        kind: what the columns hold.
-        width: number of columns; 0 when the type has no feature matrix at all.
-        levels: values per column (codes 0 to level - 1) of a count or categorical type.
-        names: names of the columns (of the members, for an identity type).
-        constant: the row that every node carries, for kind ``none`` with ``width`` > 0.
-        dtype, layout: of the data's ``x``, as torch names them; graphs are handed back in them.
-        vector: whether ``x`` is a vector, of one number for each node, instead of a matrix with one column.
-    """
-
-    kind: FeatureKind = FeatureKind.NONE
-    width: int = 0
-    levels: tuple[int, ...] | None = None
-    names: tuple[str, ...] | None = None
-    constant: tuple[float, ...] | None = None
-    dtype: str = "float32"
-    layout: str = "strided"
-    vector: bool = False
-
-    def __post_init__(self) -> None:
-        self._check_types()
-        for given, value, known in (("dtype", self.dtype, DTYPES), ("layout", self.layout, LAYOUTS)):
-            if value not in known:
-                raise SchemaError(f"Features cannot be of the {given} '{value}'; choose from {', '.join(known)}")
-        for given, values in (("names", self.names), ("levels", self.levels), ("constant", self.constant)):
-            if values is not None and len(values) != self.width:
-                raise SchemaError(f"{len(values)} {given} were given for {self.width} feature columns; give one each")
-        if self.kind is FeatureKind.NONE and (self.width > 0) != (self.constant is not None):
-            raise SchemaError("A type of kind 'none' has either no columns or one constant row; give constant=")
-        if self.kind in (FeatureKind.COUNT, FeatureKind.CATEGORICAL) and self.levels is None:
-            raise SchemaError(f"A type of kind '{self.kind.value}' needs levels=, the number of values per column")
-
-    def _check_types(self) -> None:
-        """Raises for values of another type; those that mean the same, a kind by its name, say, become what is said."""
-        choice("kind", self.kind, [kind.value for kind in FeatureKind])
-        put = partial(object.__setattr__, self)
-        put("kind", FeatureKind(self.kind))
-        put("width", whole_number("width", self.width, 0))
-        switches(self, "vector")
-        if self.names is not None:
-            put("names", names("names", self.names))
-        if self.levels is not None:
-            instance("levels", self.levels, (tuple, list), "the number of values of each column")
-            put("levels", tuple(whole_number("levels", level, 1) for level in self.levels))
-        if self.constant is not None:
-            instance("constant", self.constant, (tuple, list), "the row that every node carries")
-            put("constant", tuple(number("constant", value, "a row of numbers") for value in self.constant))
-
-    @property
-    def generated(self) -> bool:
-        """Whether a feature generator has anything to learn for this type."""
-        return self.kind is not FeatureKind.NONE
-
-    def only(self, columns: Sequence[int]) -> FeatureSpec:
-        """The spec of some of the columns, in this order."""
-        parts: dict[str, Any] = {"levels": self.levels, "names": self.names, "constant": self.constant}
-        kept: dict[str, Any] = {
-            part: tuple(values[column] for column in columns) for part, values in parts.items() if values is not None
-        }
-        return replace(self, width=len(columns), **kept)
-
-    def column_name(self, column: int) -> str:
-        """What a column (of an identity type: a member) is called; its number where it has no name."""
-        if self.names is not None:
-            return self.names[column]
-        return f"member {column}" if self.kind is FeatureKind.IDENTITY else f"column {column}"
 
 
 class Layout(str, Enum):
@@ -359,7 +265,7 @@ class Schema:
 
 # Fields that earlier files lack. Where they say nothing new they are left out, so that fingerprints stay as they were.
 _LATER: dict[str, Any] = {"edge_type_names": None, "edge_form": asdict(EDGE_INDEX_TENSOR), "edge_order": None}
-_LATER_SPEC: dict[str, Any] = {"dtype": "float32", "layout": "strided", "vector": False}
+_LATER_SPEC: dict[str, Any] = {"dtype": "float32", "layout": "strided", "vector": False, "columns": None}
 
 
 def _without_defaults(content: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:

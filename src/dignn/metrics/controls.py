@@ -16,7 +16,8 @@ from torch import Tensor
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.graphs.batch import PADDING, GraphBatch
-from dignn.graphs.schema import FeatureKind, Schema
+from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.schema import Schema
 from dignn.metrics.counting import some
 
 

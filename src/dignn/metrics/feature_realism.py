@@ -16,7 +16,7 @@ from torch import Tensor
 
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 from dignn.metrics.c2st import c2st
 from dignn.metrics.column_errors import (
     Indicators,

@@ -15,7 +15,7 @@ from scipy import sparse
 from torch import Tensor
 
 from dignn.graphs.batch import GraphBatch, spread
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 from dignn.metrics.column_errors import Matrix, matrix_of
 
 # Rows of a type that are compared at most.

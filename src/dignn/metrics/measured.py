@@ -131,13 +131,15 @@ def measured_graphs(
     nodes = [None if node < 0 else node for node in scores.node.tolist()]
     as_seen = _as_seen(graphs, scores)
     few = graphs[spread(len(graphs), compared)]
+    used = sorted({number for several in best for number in several})
+    plain = dict(zip(used, plain_graphs(graphs[used]), strict=True))  # a graph may stand for several classes
     return MeasuredGraphs(
         has=frozenset(need for need, there in has.items() if there),
         classes=graphs.schema.classes,
         valid=valid,
         plain=plain_graphs(few),
         names=names_of(few),
-        best=[plain_graphs(graphs[several]) for several in best],
+        best=[[plain[number] for number in several] for several in best],
         best_as_seen=[plain_graphs(as_seen[several[:shown]], class_typed=True) for several in best],
         shown=shown,
         explained=[[(graphs[one.graph], nodes[one.score]) for one in several[:TRUTH_GRAPHS]] for several in chosen],

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from dignn.core.seeds import Seed
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 from dignn.metrics.column_errors import Indicators, Matrix, moments, product
 from dignn.metrics.counting import some
 

@@ -18,10 +18,11 @@ from torch import Tensor
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.graphs.batch import PADDING, GraphBatch
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.inference import infer_features
 from dignn.graphs.isomorphism import fingerprints
 from dignn.graphs.plain_graph import PlainGraph
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Relation, Schema
+from dignn.graphs.schema import Relation, Schema
 from dignn.metrics.column_errors import matrix_of, table_of
 from dignn.metrics.counting import share
 from dignn.metrics.feature_realism import Table, breach, compared_rows

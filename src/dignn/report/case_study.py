@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 
 from dignn.core.errors import DignnError
 from dignn.graphs.description import type_name
-from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.report.charts.densities import ENOUGH, density_of
 from dignn.report.graph_drawing import INK, LINE
 from dignn.report.graph_figure import Picture, add_legend, as_is, draw, legend_marks, title

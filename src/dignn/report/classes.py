@@ -14,8 +14,9 @@ from dignn.evidence.nearest_example import NearestExample
 from dignn.evidence.task_words import TaskWords, words_of
 from dignn.graphs import description as readable
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.feature_spec import FeatureKind
 from dignn.graphs.isomorphism import isomorphic
-from dignn.graphs.schema import FeatureKind, Schema
+from dignn.graphs.schema import Schema
 from dignn.report.emphasis import emphasis
 from dignn.report.feature_comparison import comparisons
 from dignn.report.graph_drawing import INK

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from torch import Tensor
 
 from dignn.evidence.grammar import noun, nouns, quoted
-from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.report.charts.densities import densities
 from dignn.report.charts.shares import ShareRow, shares
 from dignn.report.reference import Profile

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from dignn.core.numerals import number, percent
 from dignn.graphs import description as readable
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 from dignn.report.emphasis import Emphasis
 from dignn.report.graph_svg import page_svg
 from dignn.report.graph_words import features_of

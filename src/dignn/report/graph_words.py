@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dignn.evidence.grammar import noun, nouns
 from dignn.graphs import description as readable
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 
 
 def features_of(

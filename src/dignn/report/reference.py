@@ -18,7 +18,8 @@ from dignn.core.files import load_tensors, put_under, save_tensors, under
 from dignn.features.conditions import class_of_condition, condition_data
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch, spread
-from dignn.graphs.schema import FeatureKind, Schema
+from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.schema import Schema
 from dignn.report.charts.densities import Density
 
 REFERENCE_FORMAT = "dignn.Backdrop.1"

@@ -26,9 +26,10 @@ from dignn.core.seeds import Seed
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch, spread
 from dignn.graphs.conversion import from_pyg
+from dignn.graphs.feature_spec import FeatureKind
 from dignn.graphs.intake import graphs_of
 from dignn.graphs.isomorphism import fingerprints
-from dignn.graphs.schema import FeatureKind, Schema
+from dignn.graphs.schema import Schema
 from dignn.graphs.validity import connected
 from dignn.sampling.forest_fire import forest_fire
 from dignn.sampling.own_graphs import cut
@@ -36,6 +37,8 @@ from dignn.sampling.own_graphs import cut
 log = logging.getLogger(__name__)
 
 DEFAULT_SIZES = tuple(range(10, 16))
+# Target nodes around which it is looked how large graphs can be, where nobody says.
+LOOKED_AT = 64
 # One node (or graph) in this many is held out.
 HELD_OUT = 5
 # Graphs on which a model is tried before anything is learned, and on which its answers are compared with those on the
@@ -140,7 +143,8 @@ class Sizes(Protocol):
     """Settings that sampling asks for.
 
     Attributes:
-        sizes: nodes of the graphs; None for 10 to 15, or the sizes of the data's graphs.
+        sizes: nodes of the graphs; None for 10 to 15 (fewer where components are smaller), or the sizes of the data's
+            graphs.
         subgraphs_per_size: of which one in five is held out.
     """
 
@@ -162,7 +166,7 @@ def divide(data: AnyData, schema: Schema, settings: Sizes, seed: Seed) -> RealGr
     """
     if schema.task.of_graphs:
         return WholeGraphs(data, schema, settings.sizes, seed)
-    return Subgraphs(data, schema, settings.sizes or DEFAULT_SIZES, settings.subgraphs_per_size, seed)
+    return Subgraphs(data, schema, settings.sizes, settings.subgraphs_per_size, seed)
 
 
 class Subgraphs(RealGraphs):
@@ -170,11 +174,12 @@ class Subgraphs(RealGraphs):
 
     number = 1
 
-    def __init__(self, data: AnyData, schema: Schema, sizes: Sequence[int], per_size: int, seed: Seed) -> None:
+    def __init__(self, data: AnyData, schema: Schema, sizes: Sequence[int] | None, per_size: int, seed: Seed) -> None:
         (self._graph,) = graphs_of(data)
         adjacency = Adjacency.build(data, schema)
         super().__init__(adjacency, _divide_nodes(adjacency, seed.child("division").numpy()))
-        self._sizes, self._per_size, self._seed = sizes, per_size, seed
+        self._sizes = sizes or _possible_sizes(adjacency, seed.child("sizes").numpy())
+        self._per_size, self._seed = per_size, seed
 
     @property
     def labels(self) -> np.ndarray:
@@ -273,6 +278,16 @@ def _divide_nodes(data: Adjacency, rng: np.random.Generator) -> np.ndarray:
         if answered[code] or (len(nodes) >= HELD_OUT and spec.kind is not FeatureKind.IDENTITY):
             learned[nodes] = _divide(len(nodes), rng)
     return learned
+
+
+def _possible_sizes(data: Adjacency, rng: np.random.Generator) -> Sequence[int]:
+    """10 to 15 nodes, or up to the largest component around some target nodes where that has fewer."""
+    targets = data.targets
+    starts = targets[rng.integers(0, len(targets), LOOKED_AT)].tolist() if len(targets) else []
+    largest = max((len(data.around([start], max(DEFAULT_SIZES))) for start in starts), default=0)
+    if largest >= max(DEFAULT_SIZES) or largest < 2:
+        return DEFAULT_SIZES  # of single nodes there is nothing to sample, which forest fire says
+    return range(max(2, largest * min(DEFAULT_SIZES) // max(DEFAULT_SIZES)), largest + 1)
 
 
 def _fitting(data: Sequence[Data | HeteroData], sizes: Sequence[int] | None) -> list[Data | HeteroData]:

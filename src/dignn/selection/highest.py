@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
 
-from dignn.graphs.batch import GraphBatch
-from dignn.graphs.isomorphism import distinct, fingerprints
 from dignn.model.scores import Scores
+from dignn.selection.candidates import Candidates
 
 
 @dataclass(frozen=True)
@@ -21,19 +19,18 @@ class Choice:
     score: int
 
 
-def select_highest(candidates: GraphBatch, scores: Scores, top_k: int) -> list[list[Choice]]:
+def select_highest(candidates: Candidates, scores: Scores, top_k: int) -> list[list[Choice]]:
     """For each class the ``top_k`` candidates with the highest probability, of isomorphic ones the first."""
-    shown = candidates.without_labels()
     chosen = []
-    for number in range(candidates.schema.num_classes):
-        ranked = by_score(shown, scores, number)
+    for number in range(candidates.graphs.schema.num_classes):
+        ranked = by_score(candidates, scores, number)
         row = {choice.graph: choice for choice in ranked}
-        kept = distinct(shown, [choice.graph for choice in ranked], top_k)
+        kept = candidates.distinct([choice.graph for choice in ranked], top_k)
         chosen.append([row[graph] for graph in kept])
     return chosen
 
 
-def by_score(shown: GraphBatch, scores: Scores, number: int, rows: torch.Tensor | None = None) -> list[Choice]:
+def by_score(candidates: Candidates, scores: Scores, number: int, rows: torch.Tensor | None = None) -> list[Choice]:
     """Candidates by their score of a class, highest first.
 
     A candidate counts once, with its best target node. Candidates are ordered by log-odds, which order like
@@ -41,33 +38,26 @@ def by_score(shown: GraphBatch, scores: Scores, number: int, rows: torch.Tensor 
     stored does not matter.
 
     Args:
-        shown: the candidates without labels, which neither the model nor the reader sees.
+        candidates: the graphs.
         scores: what the model says of them.
         number: the class.
         rows: of the scores, those that count; by default all.
     """
     log_odds = scores.log_odds[:, number]
     rows = torch.arange(len(scores.graph)) if rows is None else rows
+    graph_of = scores.graph.tolist()
     best: dict[int, int] = {}  # graph -> row of its best target node
     for row in rows[torch.argsort(log_odds[rows], descending=True, stable=True)].tolist():
-        best.setdefault(int(scores.graph[row]), row)
-    ranked = _break_ties(shown, list(best), [float(log_odds[row]) for row in best.values()])
+        best.setdefault(graph_of[row], row)
+    ranked = _break_ties(candidates, list(best), log_odds[list(best.values())].tolist())
     return [Choice(graph, best[graph]) for graph in ranked]
 
 
-def _break_ties(shown: GraphBatch, ranked: list[int], values: list[float]) -> list[int]:
+def _break_ties(candidates: Candidates, ranked: list[int], values: list[float]) -> list[int]:
     """Equal values in the order of what the graphs are: structure first, then features."""
     tied = {value for value, following in pairwise(values) if value == following}
     if not tied:
         return ranked
-    equal = [graph for graph, value in zip(ranked, values, strict=True) if value in tied]
-    structures = dict(zip(equal, fingerprints(shown[equal]), strict=True))
-    names = {graph: (structures[graph], _feature_digest(shown[graph])) for graph in equal}
+    names = {graph: candidates.name(graph) for graph, value in zip(ranked, values, strict=True) if value in tied}
     keyed = [(-value, names.get(graph, ("", "")), graph) for graph, value in zip(ranked, values, strict=True)]
     return [graph for _, _, graph in sorted(keyed)]
-
-
-def _feature_digest(graph: GraphBatch) -> str:
-    """A text that depends on the feature rows of a graph and not on the order of its nodes."""
-    rows = [row.numpy().tobytes() for name in sorted(graph.tables) for row in graph.features(name)]
-    return hashlib.blake2b(b"".join(sorted(rows)), digest_size=16).hexdigest()

@@ -9,10 +9,11 @@ from functools import cached_property
 from dignn.core.seeds import Seed
 from dignn.graphs.batch import GraphBatch
 from dignn.model.scores import Scores
+from dignn.selection.candidates import Candidates
 from dignn.selection.highest import Choice, select_highest
 from dignn.selection.members import Members
-from dignn.selection.motifs.mining import Parts
-from dignn.selection.representative import COMPARED_PARTS, Frequent, Representative, select_representative
+from dignn.selection.motifs.mining import FrequentParts, Parts
+from dignn.selection.representative import COMPARED_PARTS, Representative, select_representative
 from dignn.selection.settings import Selection
 
 # Candidates that are ranked for each class: as many as metrics look at.
@@ -42,7 +43,7 @@ class Ranker:
         return Ranking(candidates, scores, self, max(RANKED, number))
 
     @cached_property
-    def typical_parts(self) -> list[Frequent]:
+    def typical_parts(self) -> list[FrequentParts]:
         """Per class what its structures are made of."""
         return Parts(self.train, seed=self.seed).frequent(COMPARED_PARTS)
 
@@ -63,6 +64,10 @@ class Ranking:
     number: int
     _ranked: dict[Selection, list[list[Choice]]] = field(default_factory=dict)
 
+    @cached_property
+    def _graphs(self) -> Candidates:
+        return Candidates(self.candidates)
+
     @property
     def chosen(self) -> list[list[Choice]]:
         """Per class by the rule of the settings, best first."""
@@ -76,7 +81,7 @@ class Ranking:
 
     def _rank(self, rule: Selection) -> list[list[Choice]]:
         if rule == "highest":
-            return select_highest(self.candidates, self.scores, self.number)
+            return select_highest(self._graphs, self.scores, self.number)
         parts = self.ranker.typical_parts if rule == "representative" else None
         known = Representative(self.ranker.members, parts, self.ranker.tolerance)
-        return select_representative(self.candidates, self.scores, known, self.number)
+        return select_representative(self._graphs, self.scores, known, self.number)

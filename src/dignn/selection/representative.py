@@ -16,13 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from dignn.graphs.batch import GraphBatch
-from dignn.graphs.isomorphism import distinct
-from dignn.graphs.plain_graph import PlainGraph, plain_graphs
 from dignn.model.scores import Scores
+from dignn.selection.candidates import Candidates
 from dignn.selection.highest import Choice, by_score
 from dignn.selection.members import Members
-from dignn.selection.motifs.matching import contains
+from dignn.selection.motifs.mining import FrequentParts
 
 # Candidates may be as far from members as the nearer nine tenths of members are from each other.
 NEARER_SHARE = 0.9
@@ -32,35 +30,32 @@ COMPARED_PARTS = 60
 MOST_POOL = 400
 
 
-Frequent = tuple[Sequence[PlainGraph], np.ndarray]
-
-
 @dataclass(frozen=True, eq=False)
 class Representative:
     """What the rule knows of the real graphs.
 
     Args:
         members: real members of each class.
-        parts: per class its frequent parts, from training graphs, and how often each occurs; None to begin with the
-            graph whose embedding is nearest to members instead of that with the most typical structure.
+        parts: per class its frequent parts, from training graphs; None to begin with the graph whose embedding is
+            nearest to members instead of that with the most typical structure.
         tolerance: how much lower than the best probability inside the real range may be.
     """
 
     members: Sequence[Members]
-    parts: Sequence[Frequent] | None
+    parts: Sequence[FrequentParts] | None
     tolerance: float
 
 
 def select_representative(
-    candidates: GraphBatch, scores: Scores, known: Representative, top_k: int
+    candidates: Candidates, scores: Scores, known: Representative, top_k: int
 ) -> list[list[Choice]]:
     """For each class ``top_k`` candidates, no two of them isomorphic; a longer list begins like a shorter one."""
     return [_select(candidates, scores, known, number, top_k) for number in range(len(known.members))]
 
 
-def _select(candidates: GraphBatch, scores: Scores, known: Representative, number: int, top_k: int) -> list[Choice]:
-    members, shown = known.members[number], candidates.without_labels()
-    order, inside = _in_order(shown, scores, members, _tiers(candidates, scores, members), max(MOST_POOL, top_k))
+def _select(candidates: Candidates, scores: Scores, known: Representative, number: int, top_k: int) -> list[Choice]:
+    members = known.members[number]
+    order, inside = _in_order(candidates, scores, members, _tiers(candidates, scores, members), max(MOST_POOL, top_k))
     if not order:
         return []
     probability = scores.probability[[choice.score for choice in order[:inside]], members.class_index].numpy()
@@ -71,7 +66,7 @@ def _select(candidates: GraphBatch, scores: Scores, known: Representative, numbe
         typical = -members.place(scores, rows).distance
         some = np.arange(len(pool))
     else:
-        typical = _typicality(shown[[choice.graph for choice in pool]], *known.parts[number])
+        typical = known.parts[number].share_in([candidates.plain[choice.graph] for choice in pool])
         # The half of more typical structure, in order of score again.
         some = np.sort(np.argsort(-typical, kind="stable")[: -(-len(pool) // 2)])
     first = int(np.searchsorted(some, typical.argmax()))
@@ -92,39 +87,32 @@ def _rest(order: Sequence[Choice], chosen: Sequence[int], scores: Scores, number
 
 
 def _in_order(
-    shown: GraphBatch, scores: Scores, members: Members, tiers: Sequence[torch.Tensor], most: int
+    candidates: Candidates, scores: Scores, members: Members, tiers: Sequence[torch.Tensor], most: int
 ) -> tuple[list[Choice], int]:
     """Different candidates tier by tier, each tier by score, and how many are of the first tier that has any."""
     ranked: dict[int, Choice] = {}
     best: set[int] = set()
     for rows in tiers:
-        for choice in by_score(shown, scores, members.class_index, rows):
+        for choice in by_score(candidates, scores, members.class_index, rows):
             ranked.setdefault(choice.graph, choice)
         best = best or set(ranked)
-    kept = distinct(shown, list(ranked), most)
+    kept = candidates.distinct(list(ranked), most)
     return [ranked[graph] for graph in kept], sum(graph in best for graph in kept)
 
 
-def _tiers(candidates: GraphBatch, scores: Scores, members: Members) -> list[torch.Tensor]:
+def _tiers(candidates: Candidates, scores: Scores, members: Members) -> list[torch.Tensor]:
     """Rows of the scores from which to choose, best tier first; a later one counts where those before are not enough.
 
     Inside the real range and meant to be of the class; inside the real range; of the class to the model; any.
     """
     number = members.class_index
     predicted = scores.predicted == number
-    labels = scores.labels(candidates)
+    labels = scores.labels(candidates.graphs)
     meant = (labels == number) | (labels < 0)
     rows = predicted.nonzero()[:, 0]
     real = torch.zeros_like(predicted)
     real[rows] = torch.from_numpy(members.place(scores, rows).inside(NEARER_SHARE))
     return [rows.nonzero()[:, 0] for rows in (real & meant, real, predicted, torch.ones_like(predicted))]
-
-
-def _typicality(graphs: GraphBatch, parts: Sequence[PlainGraph], count: np.ndarray) -> np.ndarray:
-    """(n,) share of the class's parts, each as often as it occurs, that a graph contains; 0 without parts."""
-    if not len(parts):
-        return np.zeros(len(graphs))
-    return contains(plain_graphs(graphs), parts, typed=True) @ (count / count.sum())
 
 
 def _cover(embedding: np.ndarray, members: Members, first: int, number: int) -> list[int]:

@@ -15,7 +15,7 @@ from dignn.core.seeds import Seed
 from dignn.features.ditabddpm.absorbing_rows import AbsorbingRows
 from dignn.features.settings import DiTabDDPMConfig
 from dignn.features.table import Table
-from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
 UNLIKELY = 1e-3
 COLUMNS = 4

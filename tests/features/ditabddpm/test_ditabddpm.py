@@ -14,7 +14,7 @@ from dignn.core.seeds import Seed
 from dignn.diffusion.settings import TrainingConfig
 from dignn.features.ditabddpm.generator import DiTabDDPM
 from dignn.features.settings import DiTabDDPMConfig, FeatureSettings
-from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
 SMALL = DiTabDDPMConfig(
     width=64,

@@ -15,7 +15,7 @@ from dignn.diffusion.categorical import CategoricalNoise
 from dignn.features.ditabddpm.marginal_columns import MarginalColumns
 from dignn.features.settings import DiTabDDPMConfig
 from dignn.features.table import Table
-from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
 UNLIKELY = 1e-3
 FAST = DiTabDDPMConfig(noise="marginal", width=16, blocks=1, emphasis=0.0, sampler_steps=8)

@@ -8,7 +8,7 @@ import torch
 from dignn.core.seeds import Seed
 from dignn.features.tabddpm.repeated_rows import RepeatedRows
 from dignn.features.table import Table
-from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
 SPEC = FeatureSpec(FeatureKind.CONTINUOUS, 2)
 

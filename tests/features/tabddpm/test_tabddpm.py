@@ -16,7 +16,7 @@ from dignn.core.seeds import Seed
 from dignn.diffusion.settings import TrainingConfig
 from dignn.features.settings import FeatureSettings, TabDDPMConfig, Transform
 from dignn.features.tabddpm.generator import TabDDPM
-from dignn.graphs.schema import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
 SMALL = TabDDPMConfig(
     width=64, batch=256, training=TrainingConfig(steps=300, learning_rate=5e-3, validate_every=100), sampler_steps=20

@@ -20,8 +20,9 @@ from dignn.core.errors import DignnError
 from dignn.graphs.plain_graph import PlainGraph, plain_graphs
 from dignn.graphs.schema import Relation
 from dignn.selection.motifs import groups as groups_module
+from dignn.selection.motifs import matching as matching_module
 from dignn.selection.motifs.groups import Steps, counted, independent
-from dignn.selection.motifs.matching import contains
+from dignn.selection.motifs.matching import Matcher, contains
 from strategies import PROPERTY, batches, plain_schema, schemas
 
 PARITY = os.environ.get("DIGNN_PARITY")
@@ -105,6 +106,35 @@ def test_a_pair_does_not_depend_on_the_others(
     assert together.shape == (len(graphs), len(motifs))
     for row, graph in zip(together, graphs, strict=True):
         assert [bool(contains([graph], [motif], typed=typed, induced=induced)) for motif in motifs] == row.tolist()
+
+
+@given(st.lists(typed_graphs(0, 6), max_size=5), st.lists(typed_graphs(0, 4), max_size=3), st.booleans(), st.booleans())
+@PROPERTY
+def test_a_matcher_that_remembers_finds_what_a_new_one_finds(
+    graphs: list[PlainGraph], motifs: list[PlainGraph], typed: bool, induced: bool
+) -> None:
+    matcher = Matcher(motifs, typed=typed, induced=induced)
+    for some in (graphs[:2], graphs, graphs[::-1]):
+        assert matcher.found_in(some).tolist() == contains(some, motifs, typed=typed, induced=induced).tolist()
+
+
+def test_a_graph_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = []
+    search = matching_module._Language.search
+    monkeypatch.setattr(
+        matching_module._Language, "search", lambda self, graphs: searched.append(len(graphs)) or search(self, graphs)
+    )
+    matcher = Matcher([path(2), star(3)], typed=True)
+    for graphs in ([path(4), star(4)], [star(4), path(4), path(4)], [path(5), star(4)]):
+        matcher.found_in(graphs)
+    assert searched == [2, 1]
+
+
+def test_little_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs, motifs = [path(length) for length in range(2, 9)], [path(3), star(3)]
+    whole = contains(graphs, motifs, typed=True)
+    monkeypatch.setattr(matching_module, "_COMPARED", 1)
+    assert contains(graphs, motifs, typed=True).tolist() == whole.tolist()
 
 
 # -- what is known ------------------------------------------------------------------------------------

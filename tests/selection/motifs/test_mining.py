@@ -154,7 +154,7 @@ def test_graphs_without_a_part() -> None:
     found = Parts(cat([small] * 3), seed=Seed(0))
     assert [len(parts) for parts in found.by_class] == [0, 0]
     assert found.motifs().by_class == found.class_typed().by_class == ((), ())
-    assert [(len(parts), len(count)) for parts, count in found.frequent(5)] == [(0, 0), (0, 0)]
+    assert [(len(typical.parts), len(typical.count)) for typical in found.frequent(5)] == [(0, 0), (0, 0)]
 
 
 # -- classes ------------------------------------------------------------------------------------------
@@ -278,21 +278,21 @@ def test_the_class_of_a_node_is_part_of_its_type_in_class_typed_motifs(planted: 
 
 def test_counts_of_frequent_parts_add_up(planted: tuple[Dataset, GraphBatch]) -> None:
     found = Parts(planted[1], seed=Seed(0))
-    for (parts, count), own in zip(found.frequent(10_000), found.by_class, strict=True):
+    for typical, own in zip(found.frequent(10_000), found.by_class, strict=True):
         plain = plain_graphs(own)
-        assert count.sum() == len(own)
-        assert count.tolist() == isomorphic_kinds(plain)
-        assert isomorphic(parts, plain).sum(1).tolist() == count.tolist()
-    for (few, count), (every, all_counts) in zip(found.frequent(3), found.frequent(10_000), strict=True):
-        assert count.tolist() == all_counts[:3].tolist()
-        assert isomorphic(few, every[:3]).diagonal().all()
+        assert typical.count.sum() == len(own)
+        assert typical.count.tolist() == isomorphic_kinds(plain)
+        assert isomorphic(typical.parts, plain).sum(1).tolist() == typical.count.tolist()
+    for few, every in zip(found.frequent(3), found.frequent(10_000), strict=True):
+        assert few.count.tolist() == every.count[:3].tolist()
+        assert isomorphic(few.parts, every.parts[:3]).diagonal().all()
 
 
 def test_classes_of_nodes_do_not_divide_frequent_parts(trees: tuple[Dataset, GraphBatch]) -> None:
     found = Parts(trees[1], seed=Seed(0))
     one, other = found.frequent(4)
     assert one is other
-    assert np.array_equal(isomorphic(one[0], one[0]), np.eye(len(one[0]), dtype=bool))
+    assert np.array_equal(isomorphic(one.parts, one.parts), np.eye(len(one.parts), dtype=bool))
 
 
 # -- randomness ---------------------------------------------------------------------------------------

@@ -11,9 +11,10 @@ from networkx.algorithms.isomorphism import GraphMatcher, categorical_edge_match
 from dignn.core.errors import DignnError
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.conversion import from_pyg
+from dignn.graphs.feature_spec import FeatureSpec
 from dignn.graphs.motif import Motif
 from dignn.graphs.plain_graph import PlainGraph
-from dignn.graphs.schema import FeatureSpec, Layout, Relation, Schema
+from dignn.graphs.schema import Layout, Relation, Schema
 from dignn.selection.motifs.chemistry import amine, aromatic_ring, fused_rings, known_groups, nitro
 from dignn.selection.motifs.sets import MotifSets, group_hits, isomorphic, motif_graph
 from dignn.zoo.datasets.registry import DATASETS, load

@@ -19,8 +19,9 @@ from dignn.core.seeds import Seed
 from dignn.features.bank import FeatureBank
 from dignn.features.settings import FeatureSettings
 from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.inference import infer_schema
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Schema
+from dignn.graphs.schema import Schema
 from dignn.model.adapter import GNNAdapter
 from dignn.sampling.forest_fire import forest_fire
 from dignn.zoo.datasets.column_selection import BY, By, is_word, select_columns

@@ -12,7 +12,8 @@ import torch
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
-from dignn.graphs.schema import FeatureKind, Schema
+from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.schema import Schema
 from dignn.zoo.datasets.dataset import Dataset
 from dignn.zoo.datasets.registry import load
 

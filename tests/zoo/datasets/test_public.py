@@ -10,7 +10,8 @@ import pytest
 import torch
 from torch_geometric.data import HeteroData
 
-from dignn.graphs.schema import FeatureKind, Layout
+from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.schema import Layout
 from dignn.zoo.datasets.dataset import Dataset
 from dignn.zoo.datasets.registry import load
 

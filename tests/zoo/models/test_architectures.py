@@ -17,7 +17,8 @@ from dignn.core.seeds import Seed
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.conversion import to_disjoint
-from dignn.graphs.schema import FeatureSpec, Relation, Schema
+from dignn.graphs.feature_spec import FeatureSpec
+from dignn.graphs.schema import Relation, Schema
 from dignn.sampling.forest_fire import forest_fire
 from dignn.zoo.datasets.registry import load
 from dignn.zoo.models.architectures import GCN, HAN, HeteroSAGE, MotifGNN, build

@@ -19,7 +19,7 @@ from dignn.features.ditabddpm.sparse_values import EntryValues
 from dignn.features.mlp import NUMBER_FEATURES, ResidualBlocks, number_features, zero_linear
 from dignn.features.settings import DiTabDDPMConfig
 from dignn.features.table import Table, even_points
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 
 # A class's frequencies are mixed with those of all rows as if one of these numbers of entries more had been seen.
 _BORROWED = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)

@@ -21,7 +21,7 @@ from dignn.features.learning import train_on_rows
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.features.settings import DiTabDDPMConfig
 from dignn.features.table import Table
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 
 # Tables with at most this share of non-zero entries are sparse.
 SPARSE = 0.5

@@ -21,7 +21,7 @@ from dignn.features.levels import Levels
 from dignn.features.mlp import NUMBER_FEATURES, PaperMLP, TableMLP, number_features
 from dignn.features.settings import DiTabDDPMConfig
 from dignn.features.table import Table, even_points
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 
 # A class's frequencies are mixed with those of all rows as if so many more rows had been seen: a value that other
 # classes have is possible in every class.

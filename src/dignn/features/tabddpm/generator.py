@@ -22,7 +22,7 @@ from dignn.features.tabddpm.gaussian_columns import GaussianTable
 from dignn.features.tabddpm.multinomial_columns import MultinomialTable
 from dignn.features.tabddpm.repeated_rows import RepeatedRows
 from dignn.features.table import Table
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 
 # Rows that are sampled together, at most, and numbers that this may take. The pieces have their own seeds, so the
 # result does not depend on how many of them run side by side.

@@ -12,8 +12,7 @@ from dignn.metrics.judging import Verdict
 from dignn.metrics.measured import MeasuredGraphs, Reality
 from dignn.metrics.measures.faithfulness import check_classes
 from dignn.metrics.metric import Figure, Metric, declare
-from dignn.selection.motifs.matching import contains
-from dignn.selection.motifs.sets import MotifSets, isomorphic
+from dignn.selection.motifs.sets import MotifSets
 
 # A contrast up to this, on either side of 0, tells no classes apart.
 ALIKE = 0.05
@@ -32,13 +31,8 @@ def contrast(explanations: Sequence[Sequence[PlainGraph]], motifs: MotifSets) ->
     check_classes(explanations, motifs)
     if motifs.common:
         return [None] * len(motifs)
-    every = [motif for own in motifs.by_class for motif in own]
-    owner = np.repeat(np.arange(len(motifs)), [len(own) for own in motifs.by_class])
-    same = isomorphic(every, every)
-    # Which motifs are had by which classes.  (motifs, classes)
-    had = np.stack([same[:, owner == number].any(1) for number in range(len(motifs))], axis=1)
-    hits = [contains(graphs, every, typed=True) for graphs in explanations]
-    return [_contrast(found, number, owner, had) for number, found in enumerate(hits)]
+    hits = [motifs.any_found_in(graphs) for graphs in explanations]
+    return [_contrast(found, number, motifs.owner, motifs.had) for number, found in enumerate(hits)]
 
 
 def _contrast(hits: np.ndarray, number: int, owner: np.ndarray, had: np.ndarray) -> float | None:

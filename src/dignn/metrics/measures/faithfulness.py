@@ -18,7 +18,6 @@ from dignn.metrics.counting import mean
 from dignn.metrics.judging import Verdict
 from dignn.metrics.measured import MeasuredGraphs, Reality
 from dignn.metrics.metric import Figure, Metric, declare
-from dignn.selection.motifs.matching import contains
 from dignn.selection.motifs.sets import MotifSets
 
 GraphsByClass = Sequence[Sequence[PlainGraph]]
@@ -44,8 +43,8 @@ def class_faithfulness(
     """GF of each class."""
     check_classes(explanations, motifs)
     return [
-        float(contains(graphs, own, typed=typed, induced=induced).mean()) if len(graphs) and own else None
-        for graphs, own in zip(explanations, motifs.by_class, strict=True)
+        float(motifs.found_in(graphs, number, typed=typed, induced=induced).mean()) if len(graphs) and own else None
+        for number, (graphs, own) in enumerate(zip(explanations, motifs.by_class, strict=True))
     ]
 
 
@@ -58,7 +57,7 @@ def motif_statistics(explanations: GraphsByClass, motifs: MotifSets, *, typed: b
     """
     check_classes(explanations, motifs)
     best = [list(graphs[:1]) for graphs in explanations]
-    hits = [contains(graphs, own, typed=typed) for graphs, own in zip(best, motifs.by_class, strict=True)]
+    hits = [motifs.found_in(graphs, number, typed=typed) for number, graphs in enumerate(best)]
     if not motifs.common:
         return {
             "common": False,

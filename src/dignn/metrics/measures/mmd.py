@@ -45,27 +45,17 @@ class Kernel:
 
 def degree_histogram(graph: PlainGraph) -> Histogram:
     """Nodes of degree 0, 1, 2, ...; a self-loop counts 2."""
-    degree = graph.adjacency.sum(1) + graph.adjacency.diagonal()
-    return np.bincount(degree.astype(np.int64), minlength=1).astype(float)
+    return np.bincount(graph.degree, minlength=1).astype(float)
 
 
 def clustering_histogram(graph: PlainGraph) -> Histogram:
-    """Local clustering coefficients in 100 bins on [0, 1]; self-loops do not count."""
-    adjacency = graph.adjacency - np.diag(graph.adjacency.diagonal())
-    degree = adjacency.sum(1)
-    pairs = degree * (degree - 1)
-    closed = (adjacency @ adjacency * adjacency).sum(1)
-    return _in_bins(closed / np.maximum(pairs, 1), _CLUSTERING)
+    """Local clustering coefficients in 100 bins on [0, 1]."""
+    return _in_bins(graph.clustering, _CLUSTERING)
 
 
 def spectral_histogram(graph: PlainGraph) -> Histogram:
     """Eigenvalues of the normalised Laplacian in 200 bins on [-1e-5, 2]."""
-    degree = graph.adjacency.sum(1)
-    inverse = np.divide(1.0, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
-    laplacian = np.diag((degree > 0).astype(float)) - inverse[:, None] * graph.adjacency * inverse
-    values = np.linalg.eigvalsh(laplacian)
-    values = np.clip(np.round(values, 9), 0.0, 2.0)  # rounding would push the 2 of bipartite graphs out of the range
-    return _in_bins(values, _SPECTRUM)
+    return _in_bins(graph.spectrum, _SPECTRUM)
 
 
 def _in_bins(values: np.ndarray, edges: np.ndarray) -> Histogram:
@@ -122,8 +112,14 @@ def cumulated(sets: Sequence[Sequence[PlainGraph]], kernel: Kernel) -> list[np.n
     """
     histograms = [[kernel.histogram(graph) for graph in graphs if len(graph)] for graphs in sets]
     width = max(len(histogram) for several in histograms for histogram in several)
-    padded = [np.stack([np.pad(found, (0, width - len(found))) for found in several]) for several in histograms]
-    return [np.cumsum(counts / counts.sum(1, keepdims=True), axis=1) for counts in padded]
+    return [_cumulated(several, width) for several in histograms]
+
+
+def _cumulated(histograms: Sequence[Histogram], width: int) -> np.ndarray:
+    counts = np.zeros((len(histograms), width))
+    for line, found in zip(counts, histograms, strict=True):
+        line[: len(found)] = found
+    return np.cumsum(counts / counts.sum(1, keepdims=True), axis=1)
 
 
 def mean_kernel(one: np.ndarray, other: np.ndarray, kernel: Kernel) -> float:

@@ -14,7 +14,7 @@ import networkx as nx
 
 from dignn.evidence.removal import Effect
 from dignn.graphs.description import edges, member_name, top_features, type_name
-from dignn.graphs.schema import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind
 from dignn.report.emphasis import measured
 from dignn.report.safe_text import clean, distinct
 

@@ -11,7 +11,9 @@ igraph's LAD takes 4.1 and 10.3, its VF2 (which cannot ask for induced subgraphs
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +21,8 @@ import numpy as np
 from dignn.graphs.plain_graph import PlainGraph
 from dignn.selection.motifs.plans import Plan, fill, make_plan
 
-# Cells of relation matrices looked at together.
-_CELLS = 100_000
+# Cells of relation matrices looked at together, and signatures that graphs and motifs are compared by.
+_CELLS, _COMPARED = 100_000, 2**26
 _PADDING = -1
 
 
@@ -39,38 +41,56 @@ def contains(
     Raises:
         DignnError: if a motif is too hard to find in a graph, which only large ones are.
     """
-    patterns, which_pattern = _Arrays.distinct(motifs, typed)
-    hosts, which_host = _Arrays.distinct(graphs, typed)
-    if not patterns or not hosts:
-        return np.zeros((len(graphs), len(motifs)), dtype=bool)
-    language = _Language(patterns, induced=induced)
-    at_once = max(1, _CELLS // max(1, *(len(graph.types) for graph in hosts)) ** 2)
-    parts = [hosts[begin : begin + at_once] for begin in range(0, len(hosts), at_once)]
-    found = np.concatenate([language.search(part) for part in parts])
-    return found[which_host][:, which_pattern]
+    return Matcher(motifs, typed=typed, induced=induced).found_in(graphs)
+
+
+class Matcher:
+    """Motifs that are looked for again and again: what was found in a graph is remembered.
+
+    Args:
+        motifs, typed, induced: as of :func:`contains`.
+    """
+
+    def __init__(self, motifs: Sequence[PlainGraph], *, typed: bool, induced: bool = True) -> None:
+        patterns = [_Arrays.of(motif, typed) for motif in motifs]
+        place = {pattern.key: number for number, pattern in enumerate({each.key: each for each in patterns}.values())}
+        self._which = [place[pattern.key] for pattern in patterns]
+        self._patterns = list({pattern.key: pattern for pattern in patterns}.values())
+        self._typed, self._induced = typed, induced
+        self._known: dict[bytes, np.ndarray] = {}  # which of the patterns a graph contains
+
+    def found_in(self, graphs: Sequence[PlainGraph]) -> np.ndarray:
+        """Whether each graph contains each motif.  (graphs, motifs) bool"""
+        if not graphs or not self._which:
+            return np.zeros((len(graphs), len(self._which)), dtype=bool)
+        hosts = [_Arrays.of(graph, self._typed) for graph in graphs]
+        new = list({host.key: host for host in hosts if host.key not in self._known}.values())
+        if new:
+            for host, found in zip(new, self._language.search_all(new), strict=True):
+                self._known[host.key] = found
+        return np.stack([self._known[host.key] for host in hosts])[:, self._which]
+
+    @cached_property
+    def _language(self) -> _Language:
+        return _Language(self._patterns, induced=self._induced)
 
 
 # -- arrays -------------------------------------------------------------------------------------------
 
 
 class _Arrays(NamedTuple):
-    """A graph of n nodes: types (n,) and relation (n, n)."""
+    """A graph of n nodes: types (n,), relation (n, n), and a key that tells such arrays apart."""
 
     types: np.ndarray
     relation: np.ndarray
 
+    key: bytes
+
     @classmethod
-    def distinct(cls, graphs: Sequence[PlainGraph], typed: bool) -> tuple[list[_Arrays], list[int]]:
-        """Each graph once, and for every graph its place among them."""
-        found: dict[tuple[bytes, bytes], _Arrays] = {}
-        keys = []
-        for graph in graphs:
-            types = graph.types.astype(np.int64) if typed else np.zeros(len(graph), np.int64)
-            relation = (graph.relation if typed else graph.adjacency != 0).astype(np.int64)
-            keys.append((types.tobytes(), relation.tobytes()))
-            found.setdefault(keys[-1], cls(types, relation))
-        place = {key: number for number, key in enumerate(found)}
-        return list(found.values()), [place[key] for key in keys]
+    def of(cls, graph: PlainGraph, typed: bool) -> _Arrays:
+        types = graph.types.astype(np.int64) if typed else np.zeros(len(graph), np.int64)
+        relation = (graph.relation if typed else graph.adjacency != 0).astype(np.int64)
+        return cls(types, relation, hashlib.blake2b(types.tobytes() + relation.tobytes(), digest_size=16).digest())
 
 
 def _padded(graphs: Sequence[_Arrays]) -> tuple[np.ndarray, np.ndarray]:
@@ -126,6 +146,13 @@ class _Language:
             self._which.append(places.setdefault(plan, len(places)))
         self._plans = list(places)
         self._needs = self._needed(signature)
+
+    def search_all(self, graphs: list[_Arrays]) -> np.ndarray:
+        """As :meth:`search`, some at a time, so that memory stays small."""
+        at_once = _CELLS // max(1, *(len(graph.types) for graph in graphs)) ** 2
+        at_once = max(1, min(at_once, _COMPARED // max(1, self._needs.size)))
+        parts = [graphs[begin : begin + at_once] for begin in range(0, len(graphs), at_once)]
+        return np.concatenate([self.search(part) for part in parts])
 
     def search(self, graphs: list[_Arrays]) -> np.ndarray:
         """Which of the graphs contain which of the motifs.  (graphs, motifs) bool"""

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import igraph
 import numpy as np
@@ -21,7 +22,7 @@ from dignn.graphs.batch import PADDING, GraphBatch, spread
 from dignn.graphs.isomorphism import fingerprints
 from dignn.graphs.motif import GroundTruth
 from dignn.graphs.plain_graph import PlainGraph, plain_graphs
-from dignn.selection.motifs.matching import contains
+from dignn.selection.motifs.matching import Matcher, contains
 from dignn.selection.motifs.sets import MotifSets, motif_graph
 
 # Nodes of a part at least, where most graphs have fewer than ten nodes and elsewhere; smaller parts are everywhere.
@@ -106,14 +107,37 @@ class Parts:
         chosen = [*planted.nonzero()[:around, 0].tolist(), *(~planted).nonzero()[: COMMON // 3, 0].tolist()]
         return MotifSets.shared([*shapes.values(), *plain_graphs(self._all[chosen])], classes)
 
-    def frequent(self, most: int) -> list[tuple[Sequence[PlainGraph], np.ndarray]]:
-        """Per class its most frequent different parts, and how often each occurs."""
-        found: list[tuple[Sequence[PlainGraph], np.ndarray]] = []
+    def frequent(self, most: int) -> list[FrequentParts]:
+        """Per class its most frequent different parts."""
+        found: list[FrequentParts] = []
         for parts in self.by_class[:1] if self.common else self.by_class:
             _, first, count = np.unique(_names(parts), return_index=True, return_counts=True)
             chosen = np.lexsort((first, -count))[:most]
-            found.append((plain_graphs(parts[first[chosen].tolist()]), count[chosen]))
+            found.append(FrequentParts(plain_graphs(parts[first[chosen].tolist()]), count[chosen]))
         return found * len(self.by_class) if self.common else found
+
+
+@dataclass(frozen=True, eq=False)
+class FrequentParts:
+    """What the structures of a class are made of.
+
+    Args:
+        parts: different ones.
+        count: (parts,) how often each occurs.
+    """
+
+    parts: Sequence[PlainGraph]
+    count: np.ndarray
+
+    def share_in(self, graphs: Sequence[PlainGraph]) -> np.ndarray:
+        """(n,) share of the parts, each as often as it occurs, that a graph contains; 0 without parts."""
+        if not len(self.parts):
+            return np.zeros(len(graphs))
+        return self._matcher.found_in(graphs) @ (self.count / self.count.sum())
+
+    @cached_property
+    def _matcher(self) -> Matcher:
+        return Matcher(self.parts, typed=True)
 
 
 def graph_classes(batch: GraphBatch) -> torch.Tensor:

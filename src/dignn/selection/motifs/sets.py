@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from dignn.graphs.batch import GraphBatch
 from dignn.graphs.motif import Motif
 from dignn.graphs.plain_graph import PlainGraph, plain_graphs
 from dignn.graphs.schema import EdgeType, Schema
-from dignn.selection.motifs.matching import contains
+from dignn.selection.motifs.matching import Matcher, contains
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class MotifSets:
 
     by_class: tuple[tuple[PlainGraph, ...], ...]
     common: bool = False
+    _matchers: dict[tuple[int, bool, bool], Matcher] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.common and len({tuple(map(id, motifs)) for motifs in self.by_class}) > 1:
@@ -40,6 +42,33 @@ class MotifSets:
     def __len__(self) -> int:
         return len(self.by_class)
 
+    def found_in(self, graphs: Sequence[PlainGraph], number: int, *, typed: bool, induced: bool = True) -> np.ndarray:
+        """Whether graphs contain the motifs of a class, as :func:`~dignn.selection.motifs.matching.contains` has it."""
+        key = (0 if self.common else number, typed, induced)
+        if key not in self._matchers:
+            self._matchers[key] = Matcher(self.by_class[number], typed=typed, induced=induced)
+        return self._matchers[key].found_in(graphs)
+
+    def any_found_in(self, graphs: Sequence[PlainGraph]) -> np.ndarray:
+        """Whether graphs contain the motifs of all classes, one class after the other, types matched."""
+        return self._every.found_in(graphs)
+
+    @cached_property
+    def had(self) -> np.ndarray:
+        """Which motifs, one class after the other, which classes have, types matched.  (motifs, classes) bool"""
+        every = [motif for own in self.by_class for motif in own]
+        same, owner = isomorphic(every, every), self.owner
+        return np.stack([same[:, owner == number].any(1) for number in range(len(self))], axis=1)
+
+    @cached_property
+    def owner(self) -> np.ndarray:
+        """(motifs,) the class that each motif is of, one class after the other."""
+        return np.repeat(np.arange(len(self)), [len(own) for own in self.by_class])
+
+    @cached_property
+    def _every(self) -> Matcher:
+        return Matcher([motif for own in self.by_class for motif in own], typed=True)
+
     def different(self) -> MotifSets:
         """Each kind of motif once."""
         if self.common and self.by_class:
@@ -49,8 +78,19 @@ class MotifSets:
 
 def isomorphic(one: Sequence[PlainGraph], other: Sequence[PlainGraph]) -> np.ndarray:
     """Which motifs of ``one`` are, with types and relations, the same as which of ``other``.  (one, other) bool"""
-    sizes = [np.array([len(motif) for motif in several], dtype=np.int64) for several in (one, other)]
-    return contains(one, other, typed=True) & (sizes[0][:, None] == sizes[1][None, :])
+    found = np.zeros((len(one), len(other)), dtype=bool)
+    mine, others = ([_size(motif) for motif in several] for several in (one, other))
+    for size in set(mine) & set(others):  # those of one size are the same where one contains the other
+        rows, columns = ([place for place, each in enumerate(sizes) if each == size] for sizes in (mine, others))
+        found[np.ix_(rows, columns)] = contains(
+            [one[place] for place in rows], [other[place] for place in columns], typed=True
+        )
+    return found
+
+
+def _size(motif: PlainGraph) -> tuple[int, int]:
+    """Nodes and arcs."""
+    return len(motif), int((motif.relation != 0).sum())
 
 
 def _different(motifs: Sequence[PlainGraph]) -> list[PlainGraph]:

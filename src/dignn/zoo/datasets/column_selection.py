@@ -20,8 +20,9 @@ from torch_geometric.data import Data, HeteroData
 
 from dignn.core.errors import DignnError
 from dignn.graphs.feature_matrix import dense
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.flattening import flatten_for
-from dignn.graphs.schema import FeatureKind, FeatureSpec, Schema
+from dignn.graphs.schema import Schema
 from dignn.zoo.datasets.column_counts import By, column_count
 from dignn.zoo.datasets.dataset import Dataset
 

@@ -14,7 +14,8 @@ from typing import Any, get_args
 from torch import nn
 
 from dignn.core.errors import DignnError
-from dignn.graphs.schema import FeatureKind, Layout, Schema
+from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.schema import Layout, Schema
 from dignn.zoo.datasets.dataset import Dataset
 from dignn.zoo.models.settings import Form
 

@@ -27,7 +27,7 @@ from dignn.core.threads import single_thread
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.conversion import from_pyg, to_disjoint, to_pyg
-from dignn.graphs.schema import FeatureSpec
+from dignn.graphs.feature_spec import FeatureSpec
 from dignn.sampling.forest_fire import forest_fire
 from dignn.zoo.datasets.dataset import Dataset
 from dignn.zoo.models.architectures import build
