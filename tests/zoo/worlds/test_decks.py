@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from dignn.core.errors import DignnError
-from dignn.zoo.worlds.decks import COLUMNS_OF, DECKS, TOGETHER, WHOLE_GRAPHS, hand_of
+from dignn.zoo.worlds.decks import COLUMNS_OF, DECKS, GRAPH_SHAPES, TOGETHER, hand_of
 
 
 @pytest.mark.parametrize("first", [1, 13, 97, 1201])
@@ -26,7 +26,7 @@ def test_a_card_goes_with_those_before_it() -> None:
             held[name] = hand[name]
         fewest, most = COLUMNS_OF[hand["table"]]
         assert fewest <= hand["columns"] <= most
-        assert hand["edges"] != "one-hot" or hand["shape"] in WHOLE_GRAPHS
+        assert hand["edges"] != "one-hot" or hand["shape"] in GRAPH_SHAPES
 
 
 def test_a_hand_is_the_same_every_time_and_nobody_can_change_it() -> None:

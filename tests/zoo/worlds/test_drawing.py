@@ -30,15 +30,15 @@ def test_a_model_is_much_better_than_the_majority(world: World) -> None:
     assert world.summary == recipe_of(PLAIN).summary
 
 
-def test_same_seed_same_weights_and_the_caller_keeps_its_own(world: World) -> None:
-    torch.manual_seed(3)
-    before = torch.random.get_rng_state()
+@pytest.mark.parametrize("number", [4, PLAIN])
+def test_same_seed_same_weights_and_the_caller_keeps_its_own(number: int) -> None:
+    first = draw_from(recipe_of(number), epochs=3)
     torch.rand(5)
-    torch.random.set_rng_state(before)
-    again = draw(PLAIN)
+    before = torch.random.get_rng_state()
+    again = draw_from(recipe_of(number), epochs=3)
     assert torch.equal(torch.random.get_rng_state(), before)
-    assert again.accuracy == world.accuracy
-    one, other = world.model.state_dict(), again.model.state_dict()
+    assert again.accuracy == first.accuracy
+    one, other = first.model.state_dict(), again.model.state_dict()
     assert list(one) == list(other)
     assert all(torch.equal(one[name], other[name]) for name in one)
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data, HeteroData
 
-from dignn.zoo.worlds.decks import SEVERAL_TYPES
+from dignn.zoo.worlds.decks import SEVERAL_TYPES_SHAPES
 from dignn.zoo.worlds.edge_tables import FIELD_OF
 from dignn.zoo.worlds.furnishing import WorldData, furnish
 from dignn.zoo.worlds.mixed_tables import DATE
@@ -18,7 +18,7 @@ from dignn.zoo.worlds.type_plans import OTHER_TABLES
 from dignn.zoo.worlds.world_recipe import GRAPH_SIZES, WorldRecipe, recipe_of
 
 FIRST_TWELVE = [recipe_of(number) for number in range(1, 13)]
-RECIPES = [*FIRST_TWELVE, *(recipe_of(number) for number in range(99, 111))]
+RECIPES = [*FIRST_TWELVE, *(recipe_of(number) for number in (99, 100, 103))]
 
 
 @cache
@@ -71,7 +71,7 @@ def test_counts_are_those_of_the_recipe(recipe: WorldRecipe) -> None:
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_edges_are_simple_and_both_ways_alike(recipe: WorldRecipe) -> None:
     data = made(recipe.number)
-    for graph in graphs_of(data)[:50]:
+    for graph in graphs_of(data)[:20]:
         if isinstance(graph, HeteroData):
             _check_typed(graph)
             continue
@@ -116,7 +116,7 @@ def test_the_first_twelve_have_every_kind_of_table() -> None:
 def test_edge_features_are_on_graphs_of_every_layout() -> None:
     with_edges = [recipe for recipe in FIRST_TWELVE if recipe.edges != "none"]
     assert any(recipe.of_graphs for recipe in with_edges)
-    assert any(recipe.shape in SEVERAL_TYPES for recipe in with_edges)
+    assert any(recipe.shape in SEVERAL_TYPES_SHAPES for recipe in with_edges)
     assert any(recipe.types == 1 and not recipe.of_graphs for recipe in with_edges)
 
 

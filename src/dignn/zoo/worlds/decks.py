@@ -22,10 +22,10 @@ TOGETHER = 12
 # How often cards are shuffled anew where the last decks cannot be dealt.
 SHUFFLES = 200
 
-ONE_TYPE = ("tree", "communities", "hubs", "citations", "islands")
-SEVERAL_TYPES = ("bipartite", "parallel relations", "twenty types", "rare target", "citing type")
-WHOLE_GRAPHS = ("small graphs", "large graphs")
-WORDS = ("TF-IDF", "words of sum 1", "sums of words")
+ONE_TYPE_SHAPES = ("tree", "communities", "hubs", "citations", "islands")
+SEVERAL_TYPES_SHAPES = ("bipartite", "parallel relations", "twenty types", "rare target", "citing type")
+GRAPH_SHAPES = ("small graphs", "large graphs")
+WORD_TABLES = ("TF-IDF", "words of sum 1", "sums of words")
 
 Hand = dict[str, Any]
 Fits = Callable[[Any, Mapping[str, Any]], bool]
@@ -55,34 +55,34 @@ def _table(card: str, hand: Mapping[str, Any]) -> bool:
     """A rare target has too few rows for many columns; graphs and twenty types have wide tables many times over."""
     if hand["shape"] == "rare target":
         return card in ("binary", "count", "one-hot", "codes", "continuous", "heavy-tailed")
-    return hand["shape"] not in (*WHOLE_GRAPHS, "twenty types") or card != "TF-IDF"
+    return hand["shape"] not in (*GRAPH_SHAPES, "twenty types") or card != "TF-IDF"
 
 
 def _columns(card: int, hand: Mapping[str, Any]) -> bool:
     fewest, most = COLUMNS_OF[hand["table"]]
-    few = hand["shape"] in ("rare target", *WHOLE_GRAPHS)
+    few = hand["shape"] in ("rare target", *GRAPH_SHAPES)
     return fewest <= card <= (min(most, 128) if few else most)
 
 
 def _classes(card: int, hand: Mapping[str, Any]) -> bool:
     """As many as the columns can tell apart, and the targets can be examples of."""
-    most = 3 if hand["shape"] == "rare target" else 6 if hand["shape"] in WHOLE_GRAPHS else 60
+    most = 3 if hand["shape"] == "rare target" else 6 if hand["shape"] in GRAPH_SHAPES else 60
     if hand["shape"] in ("twenty types", "islands"):
         most = 12
     told = 3 if hand["columns"] < 3 else hand["columns"]
-    return card <= min(most, told if hand["table"] in WORDS or hand["columns"] >= 64 else min(told, 12))
+    return card <= min(most, told if hand["table"] in WORD_TABLES or hand["columns"] >= 64 else min(told, 12))
 
 
 def _imbalance(card: int, hand: Mapping[str, Any]) -> bool:
     if hand["shape"] == "rare target" or hand["classes"] > 12:
         return card <= 2
-    if hand["shape"] in WHOLE_GRAPHS:
+    if hand["shape"] in GRAPH_SHAPES:
         return card <= 10
     return card < 20 or (3 <= hand["classes"] <= 12 and (card < 200 or hand["classes"] >= 4))
 
 
 def _labelled(card: float, hand: Mapping[str, Any]) -> bool:
-    few = hand["shape"] in (*WHOLE_GRAPHS, "rare target", "twenty types")
+    few = hand["shape"] in (*GRAPH_SHAPES, "rare target", "twenty types")
     return card == 1 or (not few and hand["classes"] <= 8 and hand["imbalance"] <= 5)
 
 
@@ -90,9 +90,9 @@ def _clue(card: str, hand: Mapping[str, Any]) -> bool:
     if card == "unlike neighbours":
         return hand["shape"] in ("tree", "hubs", "citations") and hand["classes"] <= 12
     if card == "two steps away":
-        return hand["shape"] in SEVERAL_TYPES[1:] and hand["classes"] <= 12 and hand["table"] != "sums of words"
+        return hand["shape"] in SEVERAL_TYPES_SHAPES[1:] and hand["classes"] <= 12 and hand["table"] != "sums of words"
     if card == "neighbours":
-        return hand["shape"] not in WHOLE_GRAPHS and hand["table"] not in ("sums of words", "missing")
+        return hand["shape"] not in GRAPH_SHAPES and hand["table"] not in ("sums of words", "missing")
     return True
 
 
@@ -100,21 +100,21 @@ def _edges(card: str, hand: Mapping[str, Any]) -> bool:
     if card == "weight":
         return hand["shape"] in ("tree", "communities", "hubs", "islands")
     if card == "one-hot":
-        return hand["shape"] in WHOLE_GRAPHS
+        return hand["shape"] in GRAPH_SHAPES
     if card == "several":
         return hand["shape"] in ("bipartite", "citing type")
     if card == "continuous":
-        return hand["shape"] in (*ONE_TYPE, *WHOLE_GRAPHS)
+        return hand["shape"] in (*ONE_TYPE_SHAPES, *GRAPH_SHAPES)
     return True
 
 
 def _isolated(card: float, hand: Mapping[str, Any]) -> bool:
-    return card == 0 or hand["shape"] not in (*WHOLE_GRAPHS, "rare target", "tree")
+    return card == 0 or hand["shape"] not in (*GRAPH_SHAPES, "rare target", "tree")
 
 
 # In the order in which they are dealt: each deck's twelve cards, and which of them go with which hand.
 DECKS: dict[str, tuple[tuple[Any, ...], Fits]] = {
-    "shape": ((*ONE_TYPE, *SEVERAL_TYPES, *WHOLE_GRAPHS), _any),
+    "shape": ((*ONE_TYPE_SHAPES, *SEVERAL_TYPES_SHAPES, *GRAPH_SHAPES), _any),
     "table": (tuple(COLUMNS_OF), _table),
     "columns": ((1, 3, 6, 10, 16, 20, 32, 64, 128, 400, 1500, 5000), _columns),
     "classes": ((2, 2, 2, 3, 3, 3, 4, 5, 6, 8, 20, 60), _classes),

@@ -15,7 +15,7 @@ from dignn.zoo.worlds.world_recipe import WorldRecipe, recipe_of
 from dignn.zoo.worlds.world_training import EPOCHS, train_world
 
 # Nodes per explanation graph, where nodes are classified.
-SIZES = tuple(range(10, 16))
+EXPLANATION_SIZES = tuple(range(10, 16))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def dataset_of(recipe: WorldRecipe, made: WorldData) -> Dataset:
         made: its data.
     """
     graphs, kinds = made.graphs, cast(Any, made.kinds or None)
-    sizes = sorted({int(graph.num_nodes or 0) for graph in graphs}) if isinstance(graphs, list) else SIZES
+    sizes = sorted({int(graph.num_nodes or 0) for graph in graphs}) if isinstance(graphs, list) else EXPLANATION_SIZES
     return Dataset(
         name=recipe.name,
         data=graphs,

@@ -13,9 +13,9 @@ from dignn.zoo.worlds.world_recipe import WorldRecipe, shares
 
 RELATION = (HOMOGENEOUS_TYPE, HOMOGENEOUS_RELATION, HOMOGENEOUS_TYPE)
 # Probability that an edge ends at the class that is sought.
-ALIKE = 0.85
+SOUGHT = 0.85
 # Edges per node before those that repeat are left out.
-DEGREE = 3.0
+EDGES_PER_NODE = 3.0
 # Nodes of a community and of an island, and how dense a community is.
 COMMUNITY, ISLAND, DENSITY = (16, 30), (16, 40), 0.4
 # Hubs, and the share of all edges that each of them holds.
@@ -50,7 +50,7 @@ def _tree(hidden: np.ndarray, seeks: np.ndarray, rng: np.random.Generator) -> np
 
 def _citations(hidden: np.ndarray, seeks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Each node cites some earlier ones."""
-    citing = np.repeat(np.arange(1, len(hidden)), rng.integers(1, 2 * int(DEGREE), len(hidden) - 1))
+    citing = np.repeat(np.arange(1, len(hidden)), rng.integers(1, 2 * int(EDGES_PER_NODE), len(hidden) - 1))
     pairs = np.stack([citing, _earlier(hidden, citing, seeks, rng)], axis=1)
     return np.unique(pairs, axis=0)
 
@@ -59,7 +59,7 @@ def _earlier(hidden: np.ndarray, nodes: np.ndarray, seeks: np.ndarray, rng: np.r
     """(m,) for each of some nodes one before it, mostly of the class that it seeks."""
     found = (rng.random(len(nodes)) * nodes).astype(np.int64)
     members = [np.flatnonzero(hidden == number) for number in range(len(seeks))]
-    for place in np.flatnonzero(rng.random(len(nodes)) < ALIKE).tolist():
+    for place in np.flatnonzero(rng.random(len(nodes)) < SOUGHT).tolist():
         pool = members[seeks[hidden[nodes[place]]]]
         before = int(np.searchsorted(pool, nodes[place]))
         if before:
@@ -89,7 +89,7 @@ def _groups(
 ) -> list[np.ndarray]:
     """Groups of nodes, most of them of one class (or of the two that seek each other)."""
     pair = np.minimum(np.arange(len(seeks)), seeks)[hidden]
-    moved = rng.random(len(hidden)) >= ALIKE
+    moved = rng.random(len(hidden)) >= SOUGHT
     pair[moved] = rng.permutation(pair[moved])
     order = rng.permutation(len(hidden))
     order = order[np.argsort(pair[order], kind="stable")]
@@ -100,7 +100,7 @@ def _groups(
 
 def _hubs(hidden: np.ndarray, seeks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Edges between random nodes, and hubs that hold a tenth of all edges each."""
-    pairs = join(hidden, None, DEGREE, ALIKE, seeks, rng)
+    pairs = join(hidden, None, EDGES_PER_NODE, SOUGHT, seeks, rng)
     hubs = rng.choice(len(hidden), HUBS, replace=False)
     held = int(HELD * len(pairs) / (1 - HUBS * HELD)) + 1
     rays = [np.stack([np.full(held, hub), rng.choice(len(hidden), held, replace=False)], axis=1) for hub in hubs]

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 # Tables with more columns are words or the like: brought to scale as a whole, not column by column.
-WIDE = 100
+WIDE_TABLE = 100
 # Quantities whose greatest is so many times their standard deviation are compressed.
 TAIL = 12.0
 
@@ -19,7 +19,7 @@ def row_encoder(x: Tensor, codes: tuple[int, ...], hidden: int) -> nn.Module:
         codes: numbers of the columns that hold codes of categories.
         hidden: columns of the result.
     """
-    return WideEncoder(x, hidden) if x.size(1) > WIDE and not codes else RowEncoder(x, codes, hidden)
+    return WideEncoder(x, hidden) if x.size(1) > WIDE_TABLE and not codes else RowEncoder(x, codes, hidden)
 
 
 class WideEncoder(nn.Module):

@@ -6,7 +6,7 @@ import numpy as np
 
 from dignn.graphs.schema import EdgeType
 from dignn.zoo.worlds.sketch import Sketch, drawn_classes
-from dignn.zoo.worlds.type_plans import TYPES, OtherType
+from dignn.zoo.worlds.type_plans import TYPE_NAMES, OtherType
 from dignn.zoo.worlds.wiring import join, partners
 from dignn.zoo.worlds.world_recipe import WorldRecipe, shares
 
@@ -19,7 +19,7 @@ PARALLEL = ("likes", "rents", "sells")
 def several_types(recipe: WorldRecipe) -> Sketch:
     """The nodes and edges of a recipe with several node types."""
     rng = recipe.seed.child("shape").numpy()
-    target, share = TYPES[0], shares(recipe.classes, recipe.imbalance)
+    target, share = TYPE_NAMES[0], shares(recipe.classes, recipe.imbalance)
     hidden = {target: drawn_classes(recipe.targets, share, rng)}
     for other in recipe.others:
         enough = other.count >= len(share)  # or one node for each of the largest classes
@@ -48,9 +48,9 @@ def _relations(
 ) -> dict[EdgeType, np.ndarray]:
     """What joins a type to the one that it belongs to: one relation, or several that share no pair of nodes."""
     source, target = hidden[other.parent], hidden[other.name]
-    cover = other.parent != TYPES[0] or recipe.shape != "rare target"
+    cover = other.parent != TYPE_NAMES[0] or recipe.shape != "rare target"
     pairs = join(source, target, DEGREE_TYPED, ALIKE_TYPED, partners(recipe.classes, False), rng, cover=cover)
-    if recipe.shape != "parallel relations" or other.name != TYPES[1]:
+    if recipe.shape != "parallel relations" or other.name != TYPE_NAMES[1]:
         return {(other.parent, f"has_{other.name}", other.name): pairs}
     usual = (source[pairs[:, 0]] + (rng.random(len(pairs)) > ALIKE_TYPED)) % len(PARALLEL)
     return {(other.parent, name, other.name): pairs[usual == number] for number, name in enumerate(PARALLEL)}

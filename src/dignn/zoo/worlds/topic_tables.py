@@ -11,11 +11,11 @@ import numpy as np
 # Chances that a word of another topic and of the own one is there; how much more often those of the own are counted.
 RARE, OWN, RATE = 0.06, 0.75, 3.0
 # Levels of a column of codes; members of a group of one-hot columns.
-LEVELS, GROUP = (8, 40), (3, 7)
+CODE_LEVELS, GROUP_SIZE = (8, 40), (3, 7)
 # Standard deviations between the means of topics, dimensions that embeddings really have, and their noise.
 APART, RANK, BLUR = 2.2, 8, 0.15
 # How often other columns are drawn for a topic that has those of another.
-TRIES = 20
+SIGNATURE_TRIES = 20
 
 
 def signature(topics: int, columns: int, rng: np.random.Generator) -> np.ndarray:
@@ -25,7 +25,7 @@ def signature(topics: int, columns: int, rng: np.random.Generator) -> np.ndarray
     order = rng.permutation(columns)
     for topic in range(topics - 1):  # in turn, so that topics share as few as possible
         own[topic, order[(topic * number + np.arange(number)) % columns]] = True
-        for _ in range(TRIES):
+        for _ in range(SIGNATURE_TRIES):
             if not (own[:topic] == own[topic]).all(1).any():
                 break
             own[topic] = rng.random(columns) < 0.5
@@ -47,14 +47,14 @@ def count(topic: np.ndarray, topics: int, columns: int, rng: np.random.Generator
 
 def codes(topic: np.ndarray, topics: int, columns: int, rng: np.random.Generator) -> np.ndarray:
     """Numbers of categories, in no order."""
-    return np.stack([_category(topic, topics, int(rng.integers(*LEVELS)), rng) for _ in range(columns)], axis=1)
+    return np.stack([_category(topic, topics, int(rng.integers(*CODE_LEVELS)), rng) for _ in range(columns)], axis=1)
 
 
 def one_hot(topic: np.ndarray, topics: int, columns: int, rng: np.random.Generator) -> np.ndarray:
     """Groups of columns of which one is 1 and the others are 0."""
     parts, left = [], columns
     while left:
-        size = left if left < GROUP[0] + GROUP[1] else int(rng.integers(*GROUP))
+        size = left if left < GROUP_SIZE[0] + GROUP_SIZE[1] else int(rng.integers(*GROUP_SIZE))
         parts.append(np.eye(size, dtype=np.float32)[_category(topic, topics, size, rng)])
         left -= size
     return np.concatenate(parts, axis=1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 # Names of types; the first is the target.
-TYPES = (
+TYPE_NAMES = (
     *("item", "maker", "place", "topic", "tool", "owner", "team", "event", "source", "region"),
     *("series", "part", "style", "guild", "route", "shelf", "colour", "method", "grant", "office"),
 )
@@ -26,9 +26,9 @@ OTHER_TABLES = {
     "heavy-tailed": (3, 10),
 }
 # Nodes of a type: of each of twenty, of each of a few, and, times the targets, of each of two beside a rare target.
-COUNTS, COUNT, RARELY = {"twenty types": (60, 160)}, (300, 700), 500
+SMALLER_TYPES, NODES_OF_A_TYPE, RARELY = {"twenty types": (60, 160)}, (300, 700), 500
 # Most columns of a type that has so many nodes.
-NARROW = 30
+NARROW_TABLE = 30
 
 
 @dataclass(frozen=True)
@@ -58,24 +58,28 @@ def other_types(shape: str, clue: str, types: int, targets: int, rng: np.random.
         rng: draws.
     """
     deck = [list(OTHER_TABLES)[place] for place in rng.permutation(len(OTHER_TABLES))]
-    steps = {TYPES[0]: 0}
+    steps = {TYPE_NAMES[0]: 0}
     found: list[OtherType] = []
-    for number, name in enumerate(TYPES[1:types], start=1):
-        parent = TYPES[int(rng.integers(number))]
+    for number, name in enumerate(TYPE_NAMES[1:types], start=1):
+        parent = TYPE_NAMES[int(rng.integers(number))]
         if number == 2 and clue == "two steps away":
-            parent = TYPES[1]
+            parent = TYPE_NAMES[1]
         steps[name] = steps[parent] + 1
         table = next(kind for kind in deck if _may_have(kind, shape, clue, number, steps[name]))
         deck = [kind for kind in deck if kind != table] + [table]
         columns = int(rng.integers(*OTHER_TABLES[table]))
-        count = RARELY * targets if shape == "rare target" else int(rng.integers(*COUNTS.get(shape, COUNT)))
+        count = (
+            RARELY * targets
+            if shape == "rare target"
+            else int(rng.integers(*SMALLER_TYPES.get(shape, NODES_OF_A_TYPE)))
+        )
         found.append(OtherType(name, parent, table, columns, columns if table == "identity" else count))
     return tuple(found)
 
 
 def _may_have(table: str, shape: str, clue: str, number: int, steps: int) -> bool:
     """Whether a type may have a table: none that shows a class too near, and one that can where it must be shown."""
-    if shape == "rare target" and (table == "identity" or OTHER_TABLES[table][1] > NARROW):
+    if shape == "rare target" and (table == "identity" or OTHER_TABLES[table][1] > NARROW_TABLE):
         return False
     if clue == "two steps away" and steps == 1:
         return table not in ("identity", "means of words")

@@ -20,7 +20,7 @@ from dignn.graphs.schema import EdgeType
 from dignn.zoo.models.layers import graph_count
 
 # Width of every layer, how many there are, and the share of it that is hidden in training.
-HIDDEN_WIDTH, LAYERS, DROPOUT = 48, 2, 0.2
+HIDDEN_WIDTH, WORLD_LAYERS, DROPOUT = 48, 2, 0.2
 
 
 def message_passing(edges: str, edge_scale: tuple[Tensor, Tensor] | None) -> nn.Module:
@@ -90,10 +90,10 @@ class OneTypeModel(nn.Module):
         super().__init__()
         self.encoder, self.of_graphs, self.directed = encoder, of_graphs, directed
         width = HIDDEN_WIDTH
-        self.own = nn.ModuleList(nn.Linear(width, width) for _ in range(LAYERS))
-        self.there = nn.ModuleList(Passing(edges, edge_scale) for _ in range(LAYERS))
-        self.back = nn.ModuleList(Passing(edges, edge_scale) for _ in range(LAYERS * directed))
-        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(LAYERS))
+        self.own = nn.ModuleList(nn.Linear(width, width) for _ in range(WORLD_LAYERS))
+        self.there = nn.ModuleList(Passing(edges, edge_scale) for _ in range(WORLD_LAYERS))
+        self.back = nn.ModuleList(Passing(edges, edge_scale) for _ in range(WORLD_LAYERS * directed))
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(WORLD_LAYERS))
         self.head = nn.Linear(width * (1 + of_graphs), classes)
 
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
@@ -157,7 +157,7 @@ class SeveralTypesModel(nn.Module):
     ) -> None:
         super().__init__()
         needed, plan = {target}, []
-        for _ in range(LAYERS):  # from the last to the first: what can reach the target
+        for _ in range(WORLD_LAYERS):  # from the last to the first: what can reach the target
             followed = [edge_type for edge_type in edge_types if edge_type[2] in needed]
             plan.append((sorted(needed), followed))
             needed = needed | {source for source, _, _ in followed}

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from dignn.core.seeds import Seed
-from dignn.zoo.worlds.decks import ONE_TYPE, WHOLE_GRAPHS, hand_of
+from dignn.zoo.worlds.decks import GRAPH_SHAPES, ONE_TYPE_SHAPES, hand_of
 from dignn.zoo.worlds.type_plans import OtherType, other_types
 
 # Words for the shapes of graphs.
-SHAPES = {
+SHAPE_WORDS = {
     "tree": "a tree",
     "communities": "dense communities",
     "hubs": "two hubs that hold a tenth of all edges each",
@@ -27,7 +27,7 @@ SHAPES = {
     "small graphs": "small graphs",
     "large graphs": "large graphs",
 }
-CLUES = {
+CLUE_WORDS = {
     "own rows": "the class shows in a node's own row",
     "neighbours": "the class shows in neighbours",
     "unlike neighbours": "neighbours are of another class",
@@ -41,7 +41,7 @@ _EDGE_WORDS = {
 }
 # Nodes of the smallest and of the largest graph, where graphs are classified, and how many graphs there are.
 GRAPH_SIZES = {"small graphs": (5, 20), "large graphs": (15, 60)}
-GRAPHS = {"small graphs": (500, 700), "large graphs": (250, 350)}
+GRAPH_NUMBERS = {"small graphs": (500, 700), "large graphs": (250, 350)}
 RARE_TARGETS = (80, 120)
 # Targets (or graphs) of a world without special needs, and of the smallest class at least.
 TARGETS, FEWEST = (1200, 1800), 9
@@ -55,7 +55,7 @@ class WorldRecipe:
 
     Args:
         number: of the world; decides everything else.
-        shape: of the graph, one of :data:`SHAPES`.
+        shape: of the graph, one of :data:`SHAPE_WORDS`.
         types: node types.
         targets: nodes of the target type, or graphs to be classified.
         table: kind of the feature table of the target type, or of all nodes.
@@ -63,7 +63,7 @@ class WorldRecipe:
         classes: how many.
         imbalance: times that the largest class is as large as the smallest.
         labelled: share of the targets whose class is in the data.
-        clue: where the class shows, one of :data:`CLUES`.
+        clue: where the class shows, one of :data:`CLUE_WORDS`.
         edges: kind of edge features.
         isolated: share of the targets that are joined to nothing.
         others: the node types beside the target.
@@ -90,7 +90,7 @@ class WorldRecipe:
     @property
     def of_graphs(self) -> bool:
         """Whether whole graphs are classified."""
-        return self.shape in WHOLE_GRAPHS
+        return self.shape in GRAPH_SHAPES
 
     @property
     def seed(self) -> Seed:
@@ -106,13 +106,13 @@ class WorldRecipe:
             things = [f"{self.targets:,} graphs of {least} to {most} nodes"]
         else:
             kinds = "one node type" if self.types == 1 else f"{self.types} node types"
-            things = [f"{self.targets:,} targets", kinds, SHAPES[self.shape]]
+            things = [f"{self.targets:,} targets", kinds, SHAPE_WORDS[self.shape]]
         told = [*things, f"{many} ({self.table})"]
         told += [f"elsewhere {_listed([other.table for other in self.others])}"] if self.others else []
         told += [f"{self.classes} classes"]
         told += [f"imbalance 1:{self.imbalance}"] if self.imbalance > 1 else []
         told += [f"{self.labelled:.0%} labelled"] if self.labelled < 1 else []
-        told += ["the class shows in nodes' rows" if self.of_graphs else CLUES[self.clue]]
+        told += ["the class shows in nodes' rows" if self.of_graphs else CLUE_WORDS[self.clue]]
         told += [_EDGE_WORDS[self.edges]] if self.edges != "none" else []
         told += [f"{self.isolated:.0%} of the targets isolated"] if self.isolated else []
         return ", ".join(told)
@@ -137,7 +137,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _types(shape: str, rng: np.random.Generator) -> int:
-    if shape in ONE_TYPE or shape in WHOLE_GRAPHS:
+    if shape in ONE_TYPE_SHAPES or shape in GRAPH_SHAPES:
         return 1
     several = {"bipartite": 2, "twenty types": 20, "rare target": 3}
     return several.get(shape) or int(rng.integers(3, 6))
@@ -147,8 +147,8 @@ def _targets(hand: Mapping[str, Any], rng: np.random.Generator) -> int:
     """As many as it takes for the smallest class, and for the parts of a split where few are labelled."""
     if hand["shape"] == "rare target":
         return int(rng.integers(*RARE_TARGETS))
-    if hand["shape"] in WHOLE_GRAPHS:
-        return int(rng.integers(*GRAPHS[hand["shape"]]))
+    if hand["shape"] in GRAPH_SHAPES:
+        return int(rng.integers(*GRAPH_NUMBERS[hand["shape"]]))
     smallest = hand["labelled"] * shares(hand["classes"], hand["imbalance"]).min()
     enough = 0 if hand["labelled"] == 1 else min(LABELLED / hand["labelled"], MOST)
     return max(int(rng.integers(*TARGETS)), int(np.ceil(FEWEST / smallest)), int(enough))

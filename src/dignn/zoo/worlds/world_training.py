@@ -19,10 +19,10 @@ from dignn.core.threads import single_thread
 from dignn.zoo.models.layers import cheaper_layout
 from dignn.zoo.worlds.edge_tables import FIELD_OF
 from dignn.zoo.worlds.furnishing import WorldData
-from dignn.zoo.worlds.row_encoder import WIDE, row_encoder
+from dignn.zoo.worlds.row_encoder import WIDE_TABLE, row_encoder
 from dignn.zoo.worlds.world_models import (
     HIDDEN_WIDTH,
-    LAYERS,
+    WORLD_LAYERS,
     OneTypeEdgeModel,
     OneTypeModel,
     OneTypeWeightModel,
@@ -33,12 +33,12 @@ from dignn.zoo.worlds.world_recipe import WorldRecipe
 
 EPOCHS, PATIENCE = 150, 40
 # From this epoch on, training ends at this accuracy on the validation part.
-LEAST_EPOCHS, ENOUGH = 60, 0.99
+LEAST_EPOCHS, WELL_ENOUGH = 60, 0.99
 LEARNING_RATE, WEIGHT_DECAY = 1e-2, 1e-3
 # Least share of the edges that a step keeps.
 LEAST_KEPT = 0.3
 # How many steps lie between two looks at the validation part.
-EVERY = 5
+STEPS_BETWEEN = 5
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _together(data: WorldData) -> Data | HeteroData:
     if isinstance(graph, HeteroData):
         graph = _seen(graph, data.target or "")
     for store in graph.node_stores:
-        if store.x.size(1) > WIDE:
+        if store.x.size(1) > WIDE_TABLE:
             store.x = cheaper_layout(store.x)
     return graph
 
@@ -84,7 +84,7 @@ def _together(data: WorldData) -> Data | HeteroData:
 def _seen(graph: HeteroData, target: str) -> HeteroData:
     """The nodes from which the targets can be reached within the model's layers."""
     seen = {name: torch.full((graph[name].num_nodes,), name == target) for name in graph.node_types}
-    for _ in range(LAYERS):
+    for _ in range(WORLD_LAYERS):
         before = {name: mask.clone() for name, mask in seen.items()}
         for source, name, end in graph.edge_types:
             index = graph[source, name, end].edge_index
@@ -143,7 +143,7 @@ def _fit(
         scores = _scores(model, recipe, _thinned(graphs, recipe.edges, generator))
         cross_entropy(scores[train], data.labels[train], weight).backward()
         optimizer.step()
-        if epoch % EVERY and epoch < epochs:
+        if epoch % STEPS_BETWEEN and epoch < epochs:
             continue
         model.eval()
         with torch.no_grad():
@@ -154,7 +154,7 @@ def _fit(
         )
         if reached > best:
             best, improved, kept = reached, epoch, _copy(model)
-        if epoch - improved >= PATIENCE or (reached[0] >= ENOUGH and epoch >= LEAST_EPOCHS):
+        if epoch - improved >= PATIENCE or (reached[0] >= WELL_ENOUGH and epoch >= LEAST_EPOCHS):
             break
     model.load_state_dict(kept)
 
