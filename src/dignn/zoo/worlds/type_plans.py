@@ -68,11 +68,8 @@ def other_types(shape: str, clue: str, types: int, targets: int, rng: np.random.
         table = next(kind for kind in deck if _may_have(kind, shape, clue, number, steps[name]))
         deck = [kind for kind in deck if kind != table] + [table]
         columns = int(rng.integers(*OTHER_TABLES[table]))
-        count = (
-            RARELY * targets
-            if shape == "rare target"
-            else int(rng.integers(*SMALLER_TYPES.get(shape, NODES_OF_A_TYPE)))
-        )
+        few = SMALLER_TYPES.get(shape, NODES_OF_A_TYPE)
+        count = RARELY * targets if shape == "rare target" else int(rng.integers(*few))
         found.append(OtherType(name, parent, table, columns, columns if table == "identity" else count))
     return tuple(found)
 
