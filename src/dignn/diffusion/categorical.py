@@ -68,6 +68,10 @@ class CategoricalNoise:
         keep = torch.rand(clean.shape, generator=generator).to(clean.device) < signal
         return torch.where(keep, clean, self.prior(clean.shape, generator))
 
+    def renoise(self, noisy: Tensor, signal: Tensor, later: Tensor, generator: torch.Generator) -> Tensor:
+        """One draw from q(x_t | x_s): from values at a signal on to a smaller one.  (...) long"""
+        return self.corrupt(noisy, later / signal, generator)
+
     # -- reverse process ------------------------------------------------------------------------------
 
     def posterior(self, noisy: Tensor, clean_probability: Tensor, signal: Tensor, earlier: Tensor) -> Tensor:

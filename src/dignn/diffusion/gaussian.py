@@ -87,6 +87,18 @@ def posterior(noisy: Tensor, clean: Tensor, signal: Tensor, earlier: Tensor) -> 
     return mean, (1 - earlier) * (1 - ratio) / rest
 
 
+def posterior_step(noisy: Tensor, clean: Tensor, signal: Tensor, earlier: Tensor, generator: torch.Generator) -> Tensor:
+    """One draw from q(x_s | x_t, x0); the clean values where s is 1.  (...)"""
+    mean, variance = posterior(noisy, clean, signal, earlier)
+    return mean if float(earlier) == 1 else mean + variance.sqrt() * standard_normal(mean, generator)
+
+
+def forward_step(noisy: Tensor, signal: Tensor, later: Tensor, generator: torch.Generator) -> Tensor:
+    """One draw from q(x_t | x_s) for a signal t that is smaller than s.  (...)"""
+    ratio = later / signal
+    return ratio.sqrt() * noisy + (1 - ratio).sqrt() * standard_normal(noisy, generator)
+
+
 def deterministic_step(noisy: Tensor, clean: Tensor, signal: Tensor, earlier: Tensor) -> Tensor:
     """x_s with the same clean value and the same noise as x_t (DDIM: Song et al. 2021).  (...)"""
     return earlier.sqrt() * clean + (1 - earlier).sqrt() * noise_of(clean, noisy, signal)
@@ -126,10 +138,7 @@ def reverse(
         if bounds is not None:
             clean = clean.clamp(*bounds)
         if rule == "ancestral":
-            mean, variance = posterior(noisy, clean, signal, earlier)
-            noisy = mean
-            if float(earlier) < 1:
-                noisy = mean + variance.sqrt() * standard_normal(mean, generator)
+            noisy = posterior_step(noisy, clean, signal, earlier, generator)
         elif rule == "deterministic":
             noisy = deterministic_step(noisy, clean, signal, earlier)
         else:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from dignn.diffusion.categorical import CategoricalNoise, Predict, State, draw
+from dignn.diffusion.inpainting import inpaint
 from dignn.diffusion.schedule import check_grid, cosine_signal
 from dignn.diffusion.settings import Sampler
 
@@ -62,6 +63,35 @@ def reverse(
         if each_step is not None and step < len(signals) - 2:
             state = each_step(state, float(earlier), predicted)
     return state
+
+
+def of_state(predict: Callable[[Tensor, float], Tensor]) -> Predict:
+    """The denoiser of a state that has one group, ``table``."""
+    return lambda state, signal: {"table": predict(state["table"], signal)}
+
+
+def reverse_given(
+    noise: CategoricalNoise, state: Tensor, predict: Callable[[Tensor, float], Tensor], *, generator: torch.Generator
+) -> Tensor:
+    """As :func:`reverse` by posterior draws, where a part of the values is known.  (B, ...) long
+
+    Args:
+        noise: of the variables.
+        state: (B, ...) long at time 1.
+        predict: (state, signal) -> probabilities of clean values (B, ..., K), 1 for what known ones are.
+    """
+
+    def step(noisy: Tensor, signal: Tensor, earlier: Tensor) -> Tensor:
+        signal, earlier = signal.to(noisy.device), earlier.to(noisy.device)
+        predicted = predict(noisy, float(signal))
+        if float(earlier) < 1:
+            predicted = noise.posterior(noisy, predicted, signal, earlier)
+        return draw(predicted, generator)
+
+    def back(noisy: Tensor, signal: Tensor, later: Tensor) -> Tensor:
+        return noise.renoise(noisy, signal.to(noisy.device), later.to(noisy.device), generator)
+
+    return inpaint(state, step, back)
 
 
 def flow_step(

@@ -14,6 +14,8 @@ from torch import Tensor
 from dignn.core.progress import Tick
 from dignn.core.seeds import Seed
 from dignn.features.base import FeatureGenerator
+from dignn.features.given import Given
+from dignn.features.nearest_rows import draw_near
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.features.table import Table
 from dignn.graphs.feature_spec import FeatureKind
@@ -26,6 +28,7 @@ DRAWN_ROWS = 1024
 class BootstrapRows(FeatureGenerator):
     """Repeats real rows. What a perfect generator would score, apart from novelty.
 
+    With a context or fixed columns it draws among the rows of the class that are nearest in them.
     For an identity type, whose one-hot row is a single choice, this is no control but the exact distribution.
     """
 
@@ -35,8 +38,8 @@ class BootstrapRows(FeatureGenerator):
     def _fit(self, table: Table, seed: Seed, tick: Tick) -> None:
         self._table = table
 
-    def _sample(self, label: Tensor, seed: Seed, tick: Tick) -> Tensor:
-        return self._table.rows[self._table.draw(label, seed.torch())[:, 0]]
+    def _sample(self, label: Tensor, given: Given, seed: Seed, tick: Tick) -> Tensor:
+        return self._table.rows[draw_near(self._table, label, given, seed.torch())[:, 0]]
 
     def _state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         return self._table.state(), {}
@@ -52,14 +55,14 @@ class IndependentColumns(BootstrapRows):
     The one-hot row of an identity type is one choice, not many columns, and is drawn as a whole.
     """
 
-    def _sample(self, label: Tensor, seed: Seed, tick: Tick) -> Tensor:
+    def _sample(self, label: Tensor, given: Given, seed: Seed, tick: Tick) -> Tensor:
         if self.spec.kind is FeatureKind.IDENTITY:
-            return super()._sample(label, seed, tick)
+            return super()._sample(label, given, seed, tick)
         generator = seed.torch()
         out = torch.empty(len(label), self.spec.width)
         for start in range(0, len(label), DRAWN_ROWS):
             part = label[start : start + DRAWN_ROWS]
-            drawn = self._table.draw(part, generator, columns=self.spec.width)
+            drawn = draw_near(self._table, part, given[start : start + DRAWN_ROWS], generator, self.spec.width)
             out[start : start + DRAWN_ROWS] = self._table.rows.gather(0, drawn)
             tick(start + len(part), len(label))
         return out

@@ -19,8 +19,8 @@ NAMELESS = 0.05
 # One in so many rows validates, so many times at each look: with other noise each time.
 VALIDATION_SHARE, VALIDATION_TIMES = 10, 4
 
-Loss = Callable[[Tensor, Tensor, torch.Generator], Tensor]
-"""(rows (B, d), their labels (B,), generator) -> ()"""
+Loss = Callable[[Tensor, Tensor, torch.Generator, Tensor | None], Tensor]
+"""(rows (B, d), their labels (B,), generator, their context (B, k) if there is any) -> ()"""
 
 
 def train_on_rows(
@@ -41,16 +41,20 @@ def train_on_rows(
     generator = seed.child("batches").torch()
     device = model_device(network)
 
+    def of_rows(part: Table, row: Tensor, label: Tensor, own: torch.Generator) -> Tensor:
+        context = None if part.context is None else part.context[row].to(device)
+        return loss(part.rows[row].to(device), label.to(device), own, context)
+
     def shard() -> Tensor:
         row, label = learn.draw_batch(batch, generator, NAMELESS)
-        return loss(learn.rows[row].to(device), label.to(device), generator)
+        return of_rows(learn, row, label, generator)
 
     def validate() -> float:
         assert held is not None  # asked only then
         own = seed.child("validation").torch()  # the same rows and noise at each look
         row, label = held.draw_batch(VALIDATION_TIMES * len(held), own, NAMELESS)
         parts = [
-            float(loss(held.rows[some].to(device), its.to(device), own)) * len(some)
+            float(of_rows(held, some, its, own)) * len(some)
             for some, its in zip(row.split(batch), label.split(batch), strict=True)
         ]
         return sum(parts) / len(row)

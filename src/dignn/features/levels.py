@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
+
+from dignn.features.given import Fixed
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,13 @@ class Levels:
     def decode(self, code: Tensor) -> Tensor:
         """(m, d) long -> (m, d)"""
         return self.values.gather(1, code.T).T.contiguous()
+
+    def certain(self, chance: Tensor, fixed: Fixed | None) -> Tensor:
+        """Probabilities of values (m, d, K) in which fixed columns are what is given, or what is nearest to it."""
+        if fixed is None:
+            return chance
+        code = self.encode(self.nearest(fixed.values.where(fixed.mask, self.values[:, 0])))
+        return torch.where(fixed.mask[..., None], F.one_hot(code, chance.size(2)).to(chance.dtype), chance)
 
     def nearest(self, rows: Tensor) -> Tensor:
         """Each number moved to the nearest value of its column; half-way, to the smaller one.  (m, d)"""

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from dignn.features.given import Given
+from dignn.features.nearest_rows import draw_near
 from dignn.features.table import Table
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
@@ -51,9 +53,9 @@ class ManyLevels:
         """The table without these columns."""
         return _of_columns(table, self.others)
 
-    def draw(self, label: Tensor, generator: torch.Generator) -> Tensor:
-        """Values of these columns for each label (m,).  (m, k)"""
-        return self.table.rows[self.table.draw(label, generator)[:, 0]]
+    def draw(self, label: Tensor, given: Given, generator: torch.Generator) -> Tensor:
+        """Values of these columns for each label (m,), from rows that fit what is given of them.  (m, k)"""
+        return self.table.rows[draw_near(self.table, label, given.only(self.columns), generator)[:, 0]]
 
     # -- files ----------------------------------------------------------------------------------------
 

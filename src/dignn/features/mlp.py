@@ -43,6 +43,30 @@ class ResidualBlocks(nn.Module):
         return self.norm(hidden)
 
 
+class ContextLayer(nn.Module):
+    """Adds what is known of a row to its hidden values; nothing at first, and nothing where there are no columns.
+
+    Args:
+        columns: k.
+        width: of the hidden values.
+    """
+
+    def __init__(self, columns: int, width: int) -> None:
+        super().__init__()
+        self.layers = (
+            nn.Sequential(nn.Linear(columns, width), nn.SiLU(), zero_linear(width, width)) if columns else None
+        )
+
+    def forward(self, hidden: Tensor, context: Tensor | None) -> Tensor:
+        """(B, width), (B, k) -> (B, width)"""
+        return hidden if self.layers is None or context is None else hidden + self.layers(context)
+
+
+def context_columns(weights: dict[str, Tensor]) -> int:
+    """How many columns of context a network with these weights takes, whose layer is called ``context``."""
+    return weights["context.layers.0.weight"].size(1) if "context.layers.0.weight" in weights else 0
+
+
 class TableMLP(nn.Module):
     """A residual MLP that sees all columns, the time and the label.
 
@@ -50,9 +74,12 @@ class TableMLP(nn.Module):
         inputs, outputs: numbers that enter and leave for each row.
         labels: C + 1.
         width, blocks, dropout: of the MLP.
+        context: numbers that are known of each row beside its label.
     """
 
-    def __init__(self, inputs: int, outputs: int, labels: int, width: int, blocks: int, dropout: float) -> None:
+    def __init__(
+        self, inputs: int, outputs: int, labels: int, width: int, blocks: int, dropout: float, context: int = 0
+    ) -> None:
         super().__init__()
         self.enter = nn.Linear(inputs, width)
         self.time = nn.Sequential(nn.Linear(NUMBER_FEATURES, width), nn.SiLU(), nn.Linear(width, width))
@@ -60,11 +87,12 @@ class TableMLP(nn.Module):
         nn.init.normal_(self.line.weight, std=0.1)  # classes begin alike: most of what is learned serves all of them
         self.blocks = ResidualBlocks(width, blocks, dropout)
         self.leave = zero_linear(width, outputs)
+        self.context = ContextLayer(context, width)
 
-    def forward(self, values: Tensor, signal: Tensor, label: Tensor) -> Tensor:
-        """(B, inputs), (B,), (B,) -> (B, outputs)"""
+    def forward(self, values: Tensor, signal: Tensor, label: Tensor, context: Tensor | None = None) -> Tensor:
+        """(B, inputs), (B,), (B,), (B, context) -> (B, outputs)"""
         time = self.time(number_features(angle(signal) / (math.pi / 2)))
-        return self.leave(self.blocks(self.enter(values) + time + self.line(label)))
+        return self.leave(self.blocks(self.context(self.enter(values) + time + self.line(label), context)))
 
 
 class PaperMLP(nn.Module):
@@ -78,9 +106,10 @@ class PaperMLP(nn.Module):
         slots: values of all columns together.
         labels: C + 1.
         width, blocks, dropout: of the MLP.
+        context: numbers that are known of each row beside its label.
     """
 
-    def __init__(self, slots: int, labels: int, width: int, blocks: int, dropout: float) -> None:
+    def __init__(self, slots: int, labels: int, width: int, blocks: int, dropout: float, context: int = 0) -> None:
         super().__init__()
         self.enter = nn.Linear(slots, width)
         self.time = nn.Sequential(nn.Linear(NUMBER_FEATURES, width), nn.SiLU(), nn.Linear(width, width))
@@ -95,11 +124,12 @@ class PaperMLP(nn.Module):
         )
         self.after = nn.ModuleList(nn.LayerNorm(width) for _ in range(blocks))
         self.leave = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, slots))
+        self.context = ContextLayer(context, width)
 
-    def forward(self, values: Tensor, signal: Tensor, label: Tensor) -> Tensor:
-        """(B, slots), (B,), (B,) -> (B, slots)"""
+    def forward(self, values: Tensor, signal: Tensor, label: Tensor, context: Tensor | None = None) -> Tensor:
+        """(B, slots), (B,), (B,), (B, context) -> (B, slots)"""
         time = self.time(number_features(angle(signal) / (math.pi / 2)))
-        hidden = self.lead_in(self.enter(values) + time + self.line(label))
+        hidden = self.lead_in(self.context(self.enter(values) + time + self.line(label), context))
         for before, block, after in zip(self.before, self.blocks, self.after, strict=True):
             hidden = after(hidden + block(before(hidden)))
         return self.leave(hidden)

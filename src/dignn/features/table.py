@@ -30,15 +30,25 @@ class Table:
             a class: all zero where there are none.
         weight: (n,) how often the row counts.
         spec: what the columns hold.
+        context: (n, k) what else is known of each row; None for nothing.
     """
 
     rows: Tensor
     condition: Tensor
     weight: Tensor
     spec: FeatureSpec
+    context: Tensor | None = None
 
     @classmethod
-    def of(cls, rows: Tensor, condition: Tensor, spec: FeatureSpec, weight: Tensor | None = None) -> Table:
+    def of(
+        cls,
+        rows: Tensor,
+        condition: Tensor,
+        spec: FeatureSpec,
+        weight: Tensor | None = None,
+        *,
+        context: Tensor | None = None,
+    ) -> Table:
         """A table that has been looked at: rows there, of the spec's width, and numbers all through."""
         if not len(rows):
             raise DignnError("There are no feature rows to learn from; check the node type")
@@ -63,13 +73,17 @@ class Table:
         weight = torch.ones(len(rows)) if weight is None else weight.float()
         if not bool((weight > 0).all()):
             raise DignnError("Weights of feature rows must be above 0; leave out rows that do not count")
-        return cls(rows.float(), condition.float(), weight, spec)
+        if context is not None:
+            check_context(context, len(rows))
+            context = context.float()
+        return cls(rows.float(), condition.float(), weight, spec, context)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, index: Tensor) -> Table:
-        return Table(self.rows[index], self.condition[index], self.weight[index], self.spec)
+        context = None if self.context is None else self.context[index]
+        return Table(self.rows[index], self.condition[index], self.weight[index], self.spec, context)
 
     @property
     def classes(self) -> int:
@@ -112,6 +126,8 @@ class Table:
     def state(self) -> dict[str, Tensor]:
         """Tensors for a file."""
         kept = {"condition": self.condition, "weight": self.weight}
+        if self.context is not None:
+            kept["context"] = self.context
         if float((self.rows != 0).double().mean()) > _PACKED:
             return {**kept, "rows": self.rows}
         place = self.rows.nonzero()
@@ -126,7 +142,7 @@ class Table:
         else:
             rows = torch.zeros(len(tensors["weight"]), spec.width)
             rows[tensors["place"][:, 0].long(), tensors["place"][:, 1].long()] = tensors["value"]
-        return cls(rows, tensors["condition"], tensors["weight"], spec)
+        return cls(rows, tensors["condition"], tensors["weight"], spec, tensors.get("context"))
 
     # -- parts ----------------------------------------------------------------------------------------
 
@@ -137,6 +153,14 @@ class Table:
             return self, None
         order = torch.randperm(len(self), generator=generator)
         return self[order[held:].sort().values], self[order[:held].sort().values]
+
+
+def check_context(context: Tensor, rows: int) -> None:
+    """Raises unless there is a row of numbers for each of so many rows."""
+    if context.dim() != 2 or len(context) != rows:
+        raise DignnError(f"{rows} rows need a context (rows, columns) of as many; {tuple(context.shape)} was given")
+    if not bool(context.isfinite().all()):
+        raise DignnError("The context of rows holds NaN or infinite values; fill or drop them before")
 
 
 def draw_label(condition: Tensor, generator: torch.Generator) -> Tensor:

@@ -14,15 +14,34 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from dignn.core.files import under
 from dignn.diffusion.categorical import draw
+from dignn.features.ditabddpm.entry_counts import (
+    RANGES,
+    CountHead,
+    count_chances,
+    count_loss,
+    given_fixed,
+    presence_by_count,
+)
 from dignn.features.ditabddpm.sparse_values import EntryValues
-from dignn.features.mlp import NUMBER_FEATURES, ResidualBlocks, number_features, zero_linear
+from dignn.features.given import NOTHING_GIVEN, Fixed, Given
+from dignn.features.mlp import (
+    NUMBER_FEATURES,
+    ContextLayer,
+    ResidualBlocks,
+    context_columns,
+    number_features,
+    zero_linear,
+)
 from dignn.features.settings import DiTabDDPMConfig
 from dignn.features.table import Table, even_points
 from dignn.graphs.feature_spec import FeatureKind
 
 # A class's frequencies are mixed with those of all rows as if one of these numbers of entries more had been seen.
 _BORROWED = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
+# Steps in which all columns of a row are revealed.
+MOST_REVEALS = 100
 # What a column that no row has is expected to have: never 0, because validation rows may have it.
 _LEAST = 1e-7
 # Calibration: rounds, rows in each, cells that these may have, columns from which there is none, and how many entries
@@ -36,27 +55,33 @@ class SetNetwork(nn.Module):
     Args:
         columns: d.
         labels: C + 1.
+        context: numbers that are known of each row beside its label.
     """
 
-    def __init__(self, columns: int, labels: int, config: DiTabDDPMConfig) -> None:
+    def __init__(self, columns: int, labels: int, config: DiTabDDPMConfig, context: int = 0) -> None:
         super().__init__()
         self.column = nn.Embedding(columns, config.width)
         self.line = nn.Embedding(labels, config.width)  # of the label; files know it by this name
         self.number = nn.Linear(2 * NUMBER_FEATURES, config.width)
         self.blocks = ResidualBlocks(config.width, config.blocks, config.dropout)
         self.out = zero_linear(config.width, columns)
+        self.context = ContextLayer(context, config.width)
+        self.counts = CountHead(context, labels) if context else None
 
-    def forward(self, shown_sum: Tensor, revealed: Tensor, count: Tensor, label: Tensor) -> Tensor:
+    def forward(
+        self, shown_sum: Tensor, revealed: Tensor, count: Tensor, label: Tensor, context: Tensor | None = None
+    ) -> Tensor:
         """Logits of every column, beside its log frequency.  (B, d)
 
         Args:
             shown_sum: (B, width) sum of the revealed columns' embeddings.
             revealed, count: (B,) how many columns are revealed, and how many the row has.
             label: (B,) class.
+            context: (B, k) what else is known of the rows.
         """
         numbers = torch.cat([number_features((1.0 + x).log()) for x in (count, count - revealed)], dim=1)
         shown_sum = shown_sum / revealed.clamp_min(1)[:, None].sqrt()
-        return self.out(self.blocks(shown_sum + self.line(label) + self.number(numbers)))
+        return self.out(self.blocks(self.context(shown_sum + self.line(label) + self.number(numbers), context)))
 
 
 class AbsorbingRows:
@@ -66,18 +91,19 @@ class AbsorbingRows:
         columns: d.
         labels: C + 1.
         config: settings.
+        context: numbers that are known of each row beside its label.
     """
 
     # Rows to sample at once.
     chunk = 1024
 
-    def __init__(self, columns: int, labels: int, config: DiTabDDPMConfig) -> None:
+    def __init__(self, columns: int, labels: int, config: DiTabDDPMConfig, context: int = 0) -> None:
         self._columns, self._labels, self._emphasis = columns, labels, config.emphasis
-        self.network = SetNetwork(columns, labels, config)
+        self.network = SetNetwork(columns, labels, config, context)
 
     @classmethod
     def of(cls, table: Table, config: DiTabDDPMConfig) -> AbsorbingRows:
-        return cls(table.spec.width, table.classes + 1, config)
+        return cls(table.spec.width, table.classes + 1, config, 0 if table.context is None else table.context.size(1))
 
     # -- learning -------------------------------------------------------------------------------------
 
@@ -94,13 +120,14 @@ class AbsorbingRows:
         self._base = (mixed / mixed.sum(1, keepdim=True).clamp_min(1e-9)).clamp_min(_LEAST).log()
         self._count = torch.zeros(self._labels, int(number.max()) + 1, dtype=torch.float64)
         self._count.index_add_(1, number, table.label_weight)
+        self._presence = presence_by_count(table.rows, table.weight, number, self._count)
         self._values = EntryValues.of(table.rows, table.label_weight)
 
     def learnable(self, table: Table) -> Table:
         """The rows that have something to learn: those with an entry that others lack."""
         return table[((table.rows != 0) & ~self._always).any(1).nonzero()[:, 0]]
 
-    def loss(self, rows: Tensor, label: Tensor, generator: torch.Generator) -> Tensor:
+    def loss(self, rows: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None = None) -> Tensor:
         """Mean over entries of -log p(entry | a random part of the others).  () nats"""
         column, there = _entries(rows.masked_fill(self._always, 0.0))
         count = there.sum(1)
@@ -113,14 +140,17 @@ class AbsorbingRows:
         shown_sum = F.embedding_bag(
             column[shown], self.network.column.weight, revealed.cumsum(0) - revealed, mode="sum"
         )
-        logits = self.network(shown_sum, revealed, count, label) + self._base[label]
+        logits = self.network(shown_sum, revealed, count, label, context) + self._base[label]
         known = torch.zeros_like(logits, dtype=torch.bool)
         row = torch.arange(len(rows), device=rows.device)[:, None].expand_as(column)
         known[row[shown], column[shown]] = True
         logits = logits.masked_fill(known, -torch.inf)
         each = (logits.logsumexp(1, keepdim=True) - logits.gather(1, column)).where(hidden, 0.0)
         # The hidden entries stand for the whole row: their mean times the number of its entries bounds -log p(row).
-        return (each.sum(1) * count / hidden.sum(1)).sum() / count.sum()
+        found = (each.sum(1) * count / hidden.sum(1)).sum() / count.sum()
+        if self.network.counts is None or context is None:
+            return found
+        return found + count_loss(self.network.counts, self._count, context, label, count) * len(count) / count.sum()
 
     def calibrate(self, table: Table, generator: torch.Generator) -> None:
         """Moves the log frequencies of columns so that generated rows have each as often as the data does.
@@ -136,50 +166,93 @@ class AbsorbingRows:
         few = _FEW / number
         with torch.no_grad():
             for _ in range(_ROUNDS):
-                _, label = table.draw_batch(number, generator, 0.0)
-                found = torch.stack([(self.sample(some, generator) != 0).sum(0) for some in label.split(self.chunk)])
-                found = found.sum(0).cpu() / number
+                row, label = table.draw_batch(number, generator, 0.0)
+                found = torch.zeros(self._columns)
+                for some, its in zip(row.split(self.chunk), label.split(self.chunk), strict=True):
+                    context = None if table.context is None else table.context[some]
+                    found += (self.sample(its, generator, Given(context)) != 0).sum(0).cpu()
+                found = found / number
                 self._base += ((wanted + few) / (found + few)).log().to(self._base.device)
 
     # -- sampling -------------------------------------------------------------------------------------
 
-    def sample(self, label: Tensor, generator: torch.Generator) -> Tensor:
-        """A row for each label.  (m, d)"""
-        label = label.to(self._base.device)
-        count = draw(self._count[label], generator, uniform=even_points(label, generator))
-        count, order = count.sort(descending=True, stable=True)
-        label = label[order]
-        base = (self._base + self._emphasis * (self._base - self._base[-1]))[label]
-        base = base.masked_fill(self._always | (self._values.start.diff() == 0), -torch.inf)  # never drawn
-        present = torch.zeros_like(base, dtype=torch.bool)
-        shown_sum = base.new_zeros(len(label), self.network.column.embedding_dim)
-        for step in range(int(count[0])):
-            open_rows = int((count > step).sum())  # rows are in descending order, so these are the first
-            revealed = torch.full((open_rows,), step, device=label.device)
-            logits = self.network(shown_sum[:open_rows], revealed, count[:open_rows], label[:open_rows])
-            logits += base[:open_rows]
-            logits.masked_fill_(present[:open_rows], -torch.inf)
-            chance = (logits - logits.amax(1, keepdim=True)).exp_()
-            column = draw(chance, generator, uniform=even_points(label[:open_rows], generator))
-            present[torch.arange(open_rows, device=label.device), column] = True
-            shown_sum[:open_rows] += self.network.column.weight[column]
+    def sample(self, label: Tensor, generator: torch.Generator, given: Given = NOTHING_GIVEN) -> Tensor:
+        """A row for each label.  (m, d)
+
+        Fixed columns are revealed first, or never if they are zero.
+        """
+        label, given = label.to(self._base.device), given.to(self._base.device)
+        closed = self._always | (self._values.start.diff() == 0)  # never drawn
+        chance = count_chances(self._count, label, self.network.counts, given.context)
+        present = torch.zeros(len(label), self._columns, dtype=torch.bool, device=label.device)
+        if given.fixed is not None:
+            fixed = Fixed(given.fixed.values.masked_fill(closed, 0.0), given.fixed.mask | closed)
+            chance = given_fixed(chance, fixed, self._presence, self._count)
+            present = fixed.mask & (fixed.values != 0)
+        count = draw(chance, generator, uniform=even_points(label, generator))
+        left, order = (count - present.sum(1)).clamp_min(0).sort(descending=True, stable=True)
+        label, count, given, present = label[order], count[order], given[order], present[order]
+        base = (self._base + self._emphasis * (self._base - self._base[-1]))[label].masked_fill(closed, -torch.inf)
+        if given.fixed is not None:
+            base = base.masked_fill(given.fixed.mask, -torch.inf)
+        self._reveal(present, left, count, base, label, given.context, generator)
         rows = torch.empty_like(base)
         rows[order] = self._values.draw(present | self._always, label, generator)
         return rows
+
+    def _reveal(
+        self,
+        present: Tensor,
+        left: Tensor,
+        count: Tensor,
+        base: Tensor,
+        label: Tensor,
+        context: Tensor | None,
+        generator: torch.Generator,
+    ) -> None:
+        """Reveals the columns of rows that have ``left`` (m,) to come, in descending order; in ``present``, in place.
+
+        Up to 100 of a row one after another; of a row with more several at a time, the more the more it has already.
+        """
+        start = count - left
+        shown_sum = present.float() @ self.network.column.weight
+        for step in range(min(int(left[0]), MOST_REVEALS)):
+            rows = int((left > step).sum())  # the first
+            done, then = (_revealed(left[:rows], now) for now in (step, step + 1))
+            known = None if context is None else context[:rows]
+            logits = self.network(shown_sum[:rows], start[:rows] + done, count[:rows], label[:rows], known)
+            logits += base[:rows]
+            logits.masked_fill_(present[:rows], -torch.inf)
+            most = int((then - done).max())
+            if most == 1:
+                chance = (logits - logits.amax(1, keepdim=True)).exp_()
+                column = draw(chance, generator, uniform=even_points(label[:rows], generator))
+                present[torch.arange(rows, device=label.device), column] = True
+                shown_sum[:rows] += self.network.column.weight[column]
+                continue
+            # The largest of logits with Gumbel noise are draws without replacement.
+            noise = -(-torch.rand(logits.shape, generator=generator).clamp_min(1e-20).log()).log()
+            value, column = (logits + noise.to(logits.device)).topk(min(most, self._columns), dim=1)
+            new = (torch.arange(value.size(1), device=label.device) < (then - done)[:, None]) & value.isfinite()
+            row = torch.arange(rows, device=label.device)[:, None].expand_as(column)
+            present[row[new], column[new]] = True
+            shown_sum[:rows].index_add_(0, row[new], self.network.column.weight[column[new]])
 
     # -- files ----------------------------------------------------------------------------------------
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         tensors, settings = self._values.state()
-        return {"base": self._base, "count": self._count, "always": self._always, **tensors}, settings
+        kept = {"base": self._base, "count": self._count, "always": self._always, "presence": self._presence}
+        return kept | tensors, settings
 
     @classmethod
     def restored(
         cls, tensors: dict[str, Tensor], settings: dict[str, Any], kind: FeatureKind, config: DiTabDDPMConfig
     ) -> AbsorbingRows:
         labels, columns = tensors["base"].shape
-        process = cls(columns, labels, config)
+        process = cls(columns, labels, config, context_columns(under("network.", tensors)))
         process._base, process._count, process._always = tensors["base"], tensors["count"], tensors["always"]
+        process._presence = tensors.get("presence", torch.full((RANGES, columns), 0.5))  # as good as unknown
         process._values = EntryValues.restored(tensors, settings)
         return process
 
@@ -200,6 +273,11 @@ def _borrowed(frequency: Tensor) -> float:
         return float((of_class * chance.where(there, 1.0).log()).sum())
 
     return max(_BORROWED, key=likelihood)
+
+
+def _revealed(left: Tensor, step: int) -> Tensor:
+    """How many of the columns that are to come are revealed after a step: one in each, or more of many."""
+    return (left - MOST_REVEALS).clamp_min(0) * step**2 // MOST_REVEALS**2 + step
 
 
 def _entries(rows: Tensor) -> tuple[Tensor, Tensor]:

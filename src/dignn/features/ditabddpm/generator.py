@@ -17,6 +17,7 @@ from dignn.diffusion.settings import TrainingConfig
 from dignn.features.base import GENERATED_KINDS, FeatureGenerator
 from dignn.features.ditabddpm.absorbing_rows import AbsorbingRows
 from dignn.features.ditabddpm.marginal_columns import MarginalColumns
+from dignn.features.given import Given
 from dignn.features.learning import train_on_rows
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.features.settings import DiTabDDPMConfig
@@ -45,7 +46,7 @@ class DiTabDDPM(FeatureGenerator):
     not zero by absorbing diffusion, their values from those of the column in the data.
     """
 
-    kinds: ClassVar[frozenset[FeatureKind]] = GENERATED_KINDS - {FeatureKind.IDENTITY}
+    kinds: ClassVar[frozenset[FeatureKind]] = GENERATED_KINDS - {FeatureKind.IDENTITY, FeatureKind.MIXED}
     config: DiTabDDPMConfig
     _noise: str
     _process: AbsorbingRows | MarginalColumns
@@ -93,12 +94,14 @@ class DiTabDDPM(FeatureGenerator):
         sets = share <= SPARSE and repeats <= FEW_REPEATS
         return "absorbing" if sets or table.spec.width >= WIDE else "marginal"
 
-    def _sample(self, label: Tensor, seed: Seed, tick: Tick) -> Tensor:
+    def _sample(self, label: Tensor, given: Given, seed: Seed, tick: Tick) -> Tensor:
         process = self._process
+
+        def sample(some: Tensor, its: Given, start: int) -> Tensor:
+            return process.sample(some, seed.child(start).torch(), its)
+
         with self._at_work():
-            return self._in_pieces(
-                label, process.chunk, lambda some, start: process.sample(some, seed.child(start).torch()), tick
-            )
+            return self._in_pieces(label, given, process.chunk, sample, tick)
 
     # -- files ----------------------------------------------------------------------------------------
 

@@ -13,12 +13,22 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from dignn.diffusion.categorical import CategoricalNoise, State, draw
-from dignn.diffusion.samplers import reverse
+from dignn.core.files import under
+from dignn.diffusion.categorical import CategoricalNoise, draw
+from dignn.diffusion.samplers import of_state, reverse, reverse_given
 from dignn.diffusion.schedule import cosine_signal, time_grid
+from dignn.features.ditabddpm.entry_counts import (
+    RANGES,
+    CountHead,
+    count_chances,
+    count_loss,
+    given_fixed,
+    presence_by_count,
+)
+from dignn.features.given import NOTHING_GIVEN, Given
 from dignn.features.learning import even_times
 from dignn.features.levels import Levels
-from dignn.features.mlp import NUMBER_FEATURES, PaperMLP, TableMLP, number_features
+from dignn.features.mlp import NUMBER_FEATURES, PaperMLP, TableMLP, context_columns, number_features
 from dignn.features.settings import DiTabDDPMConfig
 from dignn.features.table import Table, even_points
 from dignn.graphs.feature_spec import FeatureKind
@@ -39,9 +49,12 @@ class MarginalColumns:
         levels: values of each column.
         labels: C + 1.
         config: settings.
+        context: numbers that are known of each row beside its label.
     """
 
-    def __init__(self, kind: FeatureKind, levels: Levels, labels: int, config: DiTabDDPMConfig) -> None:
+    def __init__(
+        self, kind: FeatureKind, levels: Levels, labels: int, config: DiTabDDPMConfig, context: int = 0
+    ) -> None:
         self.config, self._levels, self._labels = config, levels, labels
         self._plain = config.denoiser == "paper"
         self._counted = not self._plain and kind is not FeatureKind.CATEGORICAL
@@ -54,14 +67,19 @@ class MarginalColumns:
         self._nonzero = (levels.values != 0) & there
         slots = len(self._slot)
         if self._plain:
-            self.network: nn.Module = PaperMLP(slots, labels, config.width, config.blocks, config.dropout)
+            self.network: nn.Module = PaperMLP(slots, labels, config.width, config.blocks, config.dropout, context)
         else:
             extra = NUMBER_FEATURES if self._counted else 0
-            self.network = TableMLP(slots + extra, slots, labels, config.width, config.blocks, config.dropout)
+            size = config.width, config.blocks, config.dropout
+            self.network = TableMLP(slots + extra, slots, labels, *size, context)
+        self._counts_context = self._counted and context > 0
+        if self._counts_context:
+            self.network.add_module("counts", CountHead(context, labels))
 
     @classmethod
     def of(cls, table: Table, config: DiTabDDPMConfig) -> MarginalColumns:
-        return cls(table.spec.kind, Levels.of(table.rows), table.classes + 1, config)
+        context = 0 if table.context is None else table.context.size(1)
+        return cls(table.spec.kind, Levels.of(table.rows), table.classes + 1, config, context)
 
     # -- learning -------------------------------------------------------------------------------------
 
@@ -79,30 +97,51 @@ class MarginalColumns:
         number = (table.rows != 0).sum(1)
         self._count = torch.zeros(self._labels, int(number.max()) + 1, dtype=torch.float64)
         self._count.index_add_(1, number, table.label_weight)
+        self._presence = presence_by_count(table.rows, table.weight, number, self._count)
 
     def learnable(self, table: Table) -> Table:
         """The rows that have something to learn: all."""
         return table
 
-    def loss(self, rows: Tensor, label: Tensor, generator: torch.Generator) -> Tensor:
+    def loss(self, rows: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None = None) -> Tensor:
         """Cross-entropy of clean values, mean over columns and rows.  () nats"""
         clean = self._levels.encode(rows)
         signal = cosine_signal(even_times(rows, generator))
         marginal = self._marginal[label]
         noisy = CategoricalNoise(marginal).corrupt(clean, signal[:, None], generator)
-        logits = self._logits(noisy, signal, label, marginal, (rows != 0).sum(1))
-        return CategoricalNoise.loss(logits, clean)
+        number = (rows != 0).sum(1)
+        logits = self._logits(noisy, signal, label, marginal, number, context)
+        found = CategoricalNoise.loss(logits, clean)
+        head = self._head
+        if head is None or context is None:
+            return found
+        return found + count_loss(head, self._count, context, label, number) / len(clean[0])
+
+    @property
+    def _head(self) -> CountHead | None:
+        """What tells numbers of non-zero columns from the context, where there is one."""
+        head = self.network.counts if self._counts_context else None
+        assert head is None or isinstance(head, CountHead)
+        return head
 
     def calibrate(self, table: Table, generator: torch.Generator) -> None:
         """Nothing: columns that are denoised side by side keep their frequencies."""
 
-    def _logits(self, noisy: Tensor, signal: Tensor, label: Tensor, marginal: Tensor, number: Tensor) -> Tensor:
-        """(B, d), (B,), (B,), (B, d, K), (B,) -> (B, d, K); -inf for values that a column does not have"""
+    def _logits(
+        self,
+        noisy: Tensor,
+        signal: Tensor,
+        label: Tensor,
+        marginal: Tensor,
+        number: Tensor,
+        context: Tensor | None = None,
+    ) -> Tensor:
+        """(B, d), (B,), (B,), (B, d, K), (B,), (B, k) -> (B, d, K); -inf for values that a column does not have"""
         values = self._bits(noisy)
         if self._counted:
             values = torch.cat([values, number_features((1.0 + number).log())], dim=1)
         out = marginal.new_zeros(len(noisy), marginal[0].numel())
-        out = out.index_copy(1, self._slot, self.network(values, signal, label)).view_as(marginal)
+        out = out.index_copy(1, self._slot, self.network(values, signal, label, context)).view_as(marginal)
         if self._plain:
             return out.masked_fill(~self._levels.values.isfinite(), -torch.inf)
         index = noisy[..., None]
@@ -132,34 +171,43 @@ class MarginalColumns:
         """Rows to sample at once."""
         return max(16, SAMPLED_CELLS // max(self.config.width, self._marginal[0].numel()))
 
-    def sample(self, label: Tensor, generator: torch.Generator) -> Tensor:
+    def sample(self, label: Tensor, generator: torch.Generator, given: Given = NOTHING_GIVEN) -> Tensor:
         """A row for each label.  (m, d)"""
-        label = label.to(self._marginal.device)
+        label, given = label.to(self._marginal.device), given.to(self._marginal.device)
         marginal = self._marginal[label]
         noise = CategoricalNoise(marginal)
-        number = draw(self._count[label], generator, uniform=even_points(label, generator))
+        chance = count_chances(self._count, label, self._head, given.context)
+        if given.fixed is not None and self._counted:
+            chance = given_fixed(chance, given.fixed, self._presence, self._count)
+        number = draw(chance, generator, uniform=even_points(label, generator))
 
-        def predict(state: State, signal: float) -> State:
+        def predict(noisy: Tensor, signal: float) -> Tensor:
             now = torch.full((len(label),), signal, device=label.device)
-            logits = self._logits(state["table"], now, label, marginal, number)
-            return {"table": (logits + more).softmax(-1)}
+            logits = self._logits(noisy, now, label, marginal, number, given.context)
+            return self._levels.certain((logits + more).softmax(-1), given.fixed)
 
         everywhere = self._marginal[-1].log()
         known = everywhere.isfinite()
         more = self.config.emphasis * (marginal.log() - everywhere).where(known, 0.0) if not self._plain else 0.0
-        start = {"table": noise.prior((len(label), self._shape[0]), generator)}
+        start = noise.prior((len(label), self._shape[0]), generator)
+        if given.fixed is not None:
+            return self._levels.decode(reverse_given(noise, start, predict, generator=generator))
         grid = time_grid(self.config.sampler_steps, self.config.grid)
-        return self._levels.decode(reverse({"table": noise}, start, predict, grid, generator=generator)["table"])
+        made = reverse({"table": noise}, {"table": start}, of_state(predict), grid, generator=generator)
+        return self._levels.decode(made["table"])
 
     # -- files ----------------------------------------------------------------------------------------
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        return {"marginal": self._marginal, "count": self._count, "levels": self._levels.packed}, {}
+        kept = {"marginal": self._marginal, "count": self._count, "levels": self._levels.packed}
+        return kept | {"presence": self._presence}, {}
 
     @classmethod
     def restored(
         cls, tensors: dict[str, Tensor], settings: dict[str, Any], kind: FeatureKind, config: DiTabDDPMConfig
     ) -> MarginalColumns:
-        process = cls(kind, Levels.unpacked(tensors["levels"]), len(tensors["marginal"]), config)
+        context = context_columns(under("network.", tensors))
+        process = cls(kind, Levels.unpacked(tensors["levels"]), len(tensors["marginal"]), config, context)
         process._marginal, process._count = tensors["marginal"], tensors["count"]
+        process._presence = tensors.get("presence", torch.full((RANGES, process._shape[0]), 0.5))  # as good as unknown
         return process

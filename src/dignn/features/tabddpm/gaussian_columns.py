@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,9 +14,12 @@ from dignn.core.files import put_under, under
 from dignn.core.progress import Tick
 from dignn.core.seeds import Seed
 from dignn.diffusion import gaussian
+from dignn.diffusion.inpainting import Move, inpaint
 from dignn.diffusion.schedule import cosine_signal, time_grid
+from dignn.features.given import NOTHING_GIVEN, Given
 from dignn.features.learning import even_times, train_on_rows
 from dignn.features.levels import Levels
+from dignn.features.mlp import context_columns
 from dignn.features.settings import TabDDPMConfig
 from dignn.features.tabddpm.network import new_denoiser
 from dignn.features.tabddpm.scaling import PIECE, SCALINGS, Scaling, Standard
@@ -50,15 +54,17 @@ class GaussianTable:
         spread = seed.child("spread").torch()
         values = torch.cat([self._scaling.encode(some, spread) for some in rows.split(PIECE)])
         self._bounds = values.amin(0), values.amax(0)
-        self._network = new_denoiser(len(self._varying), table.classes + 1, self.config, seed.child("network"))
+        known = 0 if table.context is None else table.context.size(1)
+        own = seed.child("network")
+        self._network = new_denoiser(len(self._varying), table.classes + 1, self.config, own, known)
 
-        def loss(clean: Tensor, label: Tensor, generator: torch.Generator) -> Tensor:
+        def loss(clean: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None) -> Tensor:
             signal = cosine_signal(even_times(clean, generator))
             noisy, noise = gaussian.corrupt(clean, signal[:, None], generator)
             wanted = gaussian.target(self.config.prediction, clean, noise, signal[:, None])
-            return (self._network(noisy, signal, label) - wanted).square().mean()
+            return (self._network(noisy, signal, label, context) - wanted).square().mean()
 
-        learned = Table(values, table.condition, table.weight, table.spec)
+        learned = replace(table, rows=values)
         batch, training = self.config.batch, self.config.training
         with self.at_work():
             return train_on_rows(self._network, learned, loss, batch, training, seed=seed, tick=tick).to_json()
@@ -67,25 +73,42 @@ class GaussianTable:
         """Inside, the table is on the device where it learns and samples."""
         return at_work(self, self._network, self.config.batch, self._device)
 
-    def sample(self, label: Tensor, generator: torch.Generator) -> Tensor:
-        """A row for each label (m,).  (m, d)"""
+    def sample(self, label: Tensor, generator: torch.Generator, given: Given = NOTHING_GIVEN) -> Tensor:
+        """A row for each label (m,).  (m, d)
+
+        Fixed columns are noise that becomes what is given on the way, and at each step the others see them as they are
+        at that noise.
+        """
+        label, given = label.to(self._varying.device), given.to(self._varying.device)
+        known, mask = self._known(given, generator)
 
         def predict(noisy: Tensor, signal: float) -> Tensor:
             now = noisy.new_full((len(noisy),), signal)
-            predicted = self._network(noisy, now, label)
-            return gaussian.clean_of(self.config.prediction, predicted, noisy, now[:, None])
+            predicted = self._network(noisy, now, label, given.context)
+            clean = gaussian.clean_of(self.config.prediction, predicted, noisy, now[:, None])
+            return clean if mask is None else torch.where(mask, known, clean)
 
-        label = label.to(self._varying.device)
         start = torch.randn(len(label), len(self._varying), generator=generator).to(label.device)
-        grid, rule = time_grid(self.config.sampler_steps), self.config.sampler
-        rows = self._scaling.decode(
-            gaussian.reverse(start, predict, grid, generator=generator, rule=rule, bounds=self._bounds)
-        )
+        if mask is None:
+            grid, rule = time_grid(self.config.sampler_steps), self.config.sampler
+            values = gaussian.reverse(start, predict, grid, generator=generator, rule=rule, bounds=self._bounds)
+        else:
+            values = inpaint(start, *_moves(predict, self._bounds, generator))
+        rows = self._scaling.decode(values)
         if self._levels is not None:
             rows = self._levels.nearest(rows)
         out = self._constant.repeat(len(label), 1)
         out[:, self._varying] = rows
         return out
+
+    def _known(self, given: Given, generator: torch.Generator) -> tuple[Tensor, Tensor | None]:
+        """Fixed columns as they are diffused, and which they are; None for none of them."""
+        if given.fixed is None:
+            return self._constant, None
+        fixed = given.fixed.only(self._varying)
+        return self._scaling.encode(
+            fixed.values.where(fixed.mask, self._constant[self._varying]), generator
+        ), fixed.mask
 
     @property
     def chunk_cells(self) -> int:
@@ -107,6 +130,22 @@ class GaussianTable:
         self._bounds = tensors["bounds.least"], tensors["bounds.greatest"]
         self._scaling = self._kind(**under("scaling.", tensors))
         self._levels = Levels.unpacked(tensors["levels"]) if self._rounded else None
-        self._network = new_denoiser(len(self._varying), labels, self.config, Seed(0))
+        known = context_columns(under("network.", tensors))
+        self._network = new_denoiser(len(self._varying), labels, self.config, Seed(0), known)
         self._network.load_state_dict(under("network.", tensors))
         self._network.eval()
+
+
+def _moves(
+    predict: gaussian.PredictClean, bounds: tuple[Tensor, Tensor], generator: torch.Generator
+) -> tuple[Move[Tensor], Move[Tensor]]:
+    """A step towards clean values, and one back."""
+
+    def step(noisy: Tensor, signal: Tensor, earlier: Tensor) -> Tensor:
+        clean = predict(noisy, float(signal)).clamp(*bounds)
+        return gaussian.posterior_step(noisy, clean, signal, earlier, generator)
+
+    def back(noisy: Tensor, signal: Tensor, later: Tensor) -> Tensor:
+        return gaussian.forward_step(noisy, signal, later, generator)
+
+    return step, back

@@ -16,6 +16,7 @@ from dignn.core.files import put_under, under
 from dignn.core.progress import Tick
 from dignn.core.seeds import Seed
 from dignn.features.base import GENERATED_KINDS, LEAST_ROWS, FeatureGenerator
+from dignn.features.given import Given
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.features.settings import TabDDPMConfig
 from dignn.features.tabddpm.gaussian_columns import GaussianTable
@@ -49,7 +50,7 @@ class TabDDPM(FeatureGenerator):
     # -- learning and sampling ------------------------------------------------------------------------
 
     def _fit(self, table: Table, seed: Seed, tick: Tick) -> None:
-        if self.config.repeated_rows and not self.spec.kind.discrete:
+        if self.config.repeated_rows and not self.spec.kind.discrete and table.context is None:
             self._repeated, rest = RepeatedRows.find(table, LEAST_ROWS)
         else:
             self._repeated, rest = RepeatedRows.none(table), torch.arange(len(table))
@@ -62,9 +63,9 @@ class TabDDPM(FeatureGenerator):
         if self._model is not None:
             self.report["training"] = self._model.fit(table[rest], seed, tick)
 
-    def _sample(self, label: Tensor, seed: Seed, tick: Tick) -> Tensor:
+    def _sample(self, label: Tensor, given: Given, seed: Seed, tick: Tick) -> Tensor:
         out = torch.empty(len(label), self.spec.width)
-        drawn = self._repeated.draw(label, seed.child("repeated").torch())
+        drawn = self._repeated.draw(label, seed.child("repeated").torch(), given.fixed)
         others = drawn == len(self._repeated.rows)
         out[~others] = self._repeated.rows[drawn[~others]]
         model = self._model
@@ -73,8 +74,9 @@ class TabDDPM(FeatureGenerator):
             with model.at_work():
                 out[others] = self._in_pieces(
                     label[others],
+                    given[others],
                     size,
-                    lambda some, start: model.sample(some, seed.child("piece", start // size).torch()),
+                    lambda some, its, start: model.sample(some, seed.child("piece", start // size).torch(), its),
                     tick,
                 )
         return out

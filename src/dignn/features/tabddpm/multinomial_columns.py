@@ -13,11 +13,13 @@ from dignn.core.devices import Device, at_work
 from dignn.core.files import put_under, under
 from dignn.core.progress import Tick
 from dignn.core.seeds import Seed
-from dignn.diffusion.categorical import CategoricalNoise, State
-from dignn.diffusion.samplers import reverse
+from dignn.diffusion.categorical import CategoricalNoise
+from dignn.diffusion.samplers import of_state, reverse, reverse_given
 from dignn.diffusion.schedule import cosine_signal, time_grid
+from dignn.features.given import NOTHING_GIVEN, Given
 from dignn.features.learning import even_times, train_on_rows
 from dignn.features.levels import Levels
+from dignn.features.mlp import context_columns
 from dignn.features.settings import TabDDPMConfig
 from dignn.features.tabddpm.network import new_denoiser
 from dignn.features.table import Table
@@ -40,14 +42,16 @@ class MultinomialTable:
     def fit(self, table: Table, seed: Seed, tick: Tick) -> dict[str, Any]:
         """Learns and returns a report. The table has at least one column with two values."""
         self._set_levels(Levels.of(table.rows))
-        self._network = new_denoiser(len(self._slot_column), table.classes + 1, self.config, seed.child("network"))
+        known = 0 if table.context is None else table.context.size(1)
+        own = seed.child("network")
+        self._network = new_denoiser(len(self._slot_column), table.classes + 1, self.config, own, known)
         self._start_from_frequencies(table)
 
-        def loss(rows: Tensor, label: Tensor, generator: torch.Generator) -> Tensor:
+        def loss(rows: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None) -> Tensor:
             clean = self._levels.encode(rows)
             signal = cosine_signal(even_times(rows, generator))
             noisy = self._noise.corrupt(clean, signal[:, None], generator)
-            return F.cross_entropy(self._logits(noisy, signal, label), clean)
+            return F.cross_entropy(self._logits(noisy, signal, label, context), clean)
 
         batch, training = self.config.batch, self.config.training
         with self.at_work():
@@ -57,18 +61,23 @@ class MultinomialTable:
         """Inside, the table is on the device where it learns and samples."""
         return at_work(self, self._network, self.config.batch, self._device)
 
-    def sample(self, label: Tensor, generator: torch.Generator) -> Tensor:
+    def sample(self, label: Tensor, generator: torch.Generator, given: Given = NOTHING_GIVEN) -> Tensor:
         """A row for each label (m,).  (m, d)"""
-        label = label.to(self._padded.device)
+        label, given = label.to(self._padded.device), given.to(self._padded.device)
 
-        def predict(state: State, signal: float) -> State:
-            logits = self._logits(state["table"], torch.full((len(label),), signal, device=label.device), label)
-            return {"table": logits.softmax(1).transpose(1, 2).contiguous()}
+        def predict(noisy: Tensor, signal: float) -> Tensor:
+            now = torch.full((len(label),), signal, device=label.device)
+            chance = self._logits(noisy, now, label, given.context).softmax(1).transpose(1, 2)
+            return self._levels.certain(chance.contiguous(), given.fixed)
 
-        start = {"table": self._noise.prior((len(label), len(self._levels.values)), generator)}
-        grid = time_grid(self.config.sampler_steps)
-        made = reverse({"table": self._noise}, start, predict, grid, generator=generator)
-        return self._levels.decode(made["table"])
+        start = self._noise.prior((len(label), len(self._levels.values)), generator)
+        if given.fixed is not None:
+            made = reverse_given(self._noise, start, predict, generator=generator)
+        else:
+            grid = time_grid(self.config.sampler_steps)
+            noises, state = {"table": self._noise}, {"table": start}
+            made = reverse(noises, state, of_state(predict), grid, generator=generator)["table"]
+        return self._levels.decode(made)
 
     @property
     def chunk_cells(self) -> int:
@@ -86,11 +95,11 @@ class MultinomialTable:
         # Logits of all values before the network's are put in: 0 for a first value, none for padding.
         self._padded = torch.where(there, 0.0, -torch.inf).T.contiguous()
 
-    def _logits(self, noisy: Tensor, signal: Tensor, label: Tensor) -> Tensor:
-        """(B, d), (B,), (B,) -> (B, K, d), which is faster than (B, d, K) to normalise"""
+    def _logits(self, noisy: Tensor, signal: Tensor, label: Tensor, context: Tensor | None) -> Tensor:
+        """(B, d), (B,), (B,), (B, k) -> (B, K, d), which is faster than (B, d, K) to normalise"""
         bits = (noisy[:, self._slot_column] == self._slot_code).float() * 2 - 1
         logits = self._padded.repeat(len(noisy), 1, 1)
-        logits[:, self._slot_code, self._slot_column] = self._network(bits, signal, label)
+        logits[:, self._slot_code, self._slot_column] = self._network(bits, signal, label, context)
         return logits
 
     def _start_from_frequencies(self, table: Table) -> None:
@@ -111,6 +120,7 @@ class MultinomialTable:
 
     def restore(self, tensors: dict[str, Tensor], labels: int) -> None:
         self._set_levels(Levels.unpacked(tensors["levels"]))
-        self._network = new_denoiser(len(self._slot_column), labels, self.config, Seed(0))
+        known = context_columns(under("network.", tensors))
+        self._network = new_denoiser(len(self._slot_column), labels, self.config, Seed(0), known)
         self._network.load_state_dict(under("network.", tensors))
         self._network.eval()

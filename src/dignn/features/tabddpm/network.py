@@ -7,7 +7,7 @@ from dignn.features.mlp import TableMLP
 from dignn.features.settings import TabDDPMConfig
 
 
-def new_denoiser(width: int, labels: int, config: TabDDPMConfig, seed: Seed) -> TableMLP:
+def new_denoiser(width: int, labels: int, config: TabDDPMConfig, seed: Seed, context: int = 0) -> TableMLP:
     """A denoiser of ``width`` numbers for each row, with weights that depend on the seed only."""
     with seed.torch_globally():
-        return TableMLP(width, width, labels, config.width, config.blocks, config.dropout)
+        return TableMLP(width, width, labels, config.width, config.blocks, config.dropout, context)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from dignn.diffusion.categorical import draw
+from dignn.features.given import Fixed
 from dignn.features.table import Table
 
 # A row is drawn as it is if at least two nodes have it and it makes up more than this share of some label.
@@ -46,15 +48,30 @@ class RepeatedRows:
         """As if no row were repeated."""
         return cls(table.rows[:0], torch.zeros(table.classes + 1, 0, dtype=torch.float64))
 
-    def draw(self, label: Tensor, generator: torch.Generator) -> Tensor:
-        """For each label (m,), the number of a repeated row, or k for another row.  (m,) long"""
+    def draw(self, label: Tensor, generator: torch.Generator, fixed: Fixed | None = None) -> Tensor:
+        """For each label (m,), the number of a repeated row, or k for another row.  (m,) long
+
+        With fixed columns only repeated rows that have them are drawn, or, where there are no others, any.
+        """
         if not len(self.rows):
             return torch.zeros_like(label)
+        if fixed is not None:
+            return self._draw_agreeing(label, generator, fixed)
         point = torch.rand(len(label), 1, generator=generator, dtype=torch.float64)
         bounds = self.share.cumsum(1)
         complete = bounds[:, -1:] > 1 - 1e-9  # sums that miss 1 by rounding only
         bounds = bounds.where(~complete, bounds / bounds[:, -1:].clamp(min=1e-9))
         return torch.searchsorted(bounds[label].contiguous(), point, right=True)[:, 0]
+
+    def _draw_agreeing(self, label: Tensor, generator: torch.Generator, fixed: Fixed) -> Tensor:
+        agree = torch.stack([((fixed.values == row) | ~fixed.mask).all(1) for row in self.rows], dim=1)  # (m, k)
+        share = self.share[label]
+        rest = (1 - share.sum(1, keepdim=True)).clamp_min(0.0)
+        rest = rest.where(rest > 1e-9, 0.0)
+        chance = torch.cat([share * agree, rest], dim=1)
+        lost = chance.sum(1) == 0
+        chance[lost, :-1] = share[lost]
+        return draw(chance, generator)
 
 
 def _number(rows: Tensor) -> Tensor:
