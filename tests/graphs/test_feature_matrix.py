@@ -13,10 +13,12 @@ from dignn.core.errors import SchemaError
 from dignn.graphs import feature_matrix
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.column_contents import Contents
 from dignn.graphs.conversion import from_pyg, to_disjoint, to_pyg
-from dignn.graphs.feature_matrix import Contents, as_given, read_matrix, row_blocks
+from dignn.graphs.feature_inference import infer_features
+from dignn.graphs.feature_matrix import as_given, read_matrix, row_blocks
 from dignn.graphs.feature_spec import DTYPES, LAYOUTS, FeatureKind, FeatureSpec
-from dignn.graphs.inference import infer_features, infer_schema
+from dignn.graphs.inference import infer_schema
 from dignn.graphs.schema import Schema
 from strategies import hetero, rings_and_stars
 

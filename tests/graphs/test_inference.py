@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from torch_geometric.data import Data, HeteroData
 
 from dignn.core.errors import SchemaError
+from dignn.graphs.feature_inference import MAX_COUNT, infer_features
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
-from dignn.graphs.inference import MAX_COUNT, infer_features, infer_schema
+from dignn.graphs.inference import infer_schema
 from dignn.graphs.schema import Layout, Relation, Schema
 from strategies import PROPERTY, hetero
 

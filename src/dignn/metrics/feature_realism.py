@@ -90,7 +90,7 @@ def feature_realism(
         generated: (n, d) rows that a generator made.
         train: (m, d) rows that it learned from; None where they are not known: no floors and no memorisation.
         held_out: (k, d) real rows that it never saw.
-        kind: what the columns hold; :func:`dignn.graphs.inference.infer_features` guesses it from real rows.
+        kind: what the columns hold; :func:`dignn.graphs.feature_inference.infer_features` guesses it from real rows.
         seed: decides which rows are drawn, by default always the same.
 
     Raises:

@@ -18,8 +18,8 @@ from torch import Tensor
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.graphs.batch import PADDING, GraphBatch
+from dignn.graphs.feature_inference import infer_features
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
-from dignn.graphs.inference import infer_features
 from dignn.graphs.isomorphism import fingerprints
 from dignn.graphs.plain_graph import PlainGraph
 from dignn.graphs.schema import Relation, Schema

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from dignn.core.errors import ModelMismatchError
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.feature_inference import MAX_COUNT
 from dignn.graphs.feature_spec import FeatureKind
-from dignn.graphs.inference import MAX_COUNT
 from dignn.model.adapter import GNNAdapter
 
 # Columns of a type that are tried: ids are few, and each costs two questions.
