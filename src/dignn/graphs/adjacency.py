@@ -15,6 +15,7 @@ from torch import Tensor
 
 from dignn.core.errors import SchemaError
 from dignn.graphs.batch import PADDING, GraphBatch
+from dignn.graphs.column_checks import check_rows
 from dignn.graphs.feature_matrix import dense
 from dignn.graphs.flattening import flatten_for
 from dignn.graphs.schema import Schema
@@ -63,7 +64,11 @@ class Adjacency:
             row=view.row,
             label=view.label,
             graph_label=np.repeat(view.graph_label, np.diff(view.graph_ptr)),
-            tables={name: dense(x) for name, x in view.x.items() if x is not None and schema.spec(name).generated},
+            tables={
+                name: check_rows(dense(x), schema.spec(name), name)
+                for name, x in view.x.items()
+                if x is not None and schema.spec(name).generated
+            },
             dropped=edges.dropped,
         )
 
