@@ -34,6 +34,7 @@ def infer_features(
     kind: Kinds | None = None,
     names: Sequence[str] | None = None,
     form: FeatureForm | None = None,
+    warn: bool = False,
 ) -> FeatureSpec:
     """The spec of one feature matrix (n, d), dense or sparse; None for a type without features.
 
@@ -43,6 +44,7 @@ def infer_features(
         kind: of all columns, or by name or number of a column, where that is known.
         names: of its columns.
         form: what the matrix is outside, if ``x`` was made from it.
+        warn: say so where floating-point numbers that may be ids are taken for quantities.
 
     Raises:
         SchemaError: the matrix is not of the kind that was said, or holds whole numbers of which it must be said.
@@ -68,7 +70,7 @@ def infer_features(
         said_of = said_columns(kind, x.size(1), options["names"], node_type)
     else:
         said_of = {} if whole is None else _for_all(table, whole)
-    return _each(table, said_of, options)
+    return _each(table, said_of, options, warn)
 
 
 class _Table:
@@ -155,7 +157,7 @@ def _for_all(table: _Table, whole: FeatureKind) -> dict[int, Said]:
 # -- column by column ---------------------------------------------------------------------------------
 
 
-def _each(table: _Table, said: dict[int, Said], options: dict[str, Any]) -> FeatureSpec:
+def _each(table: _Table, said: dict[int, Said], options: dict[str, Any], warn: bool) -> FeatureSpec:
     """The spec of a matrix whose columns may differ; one kind for all where they do not."""
     held = table.held
     groups: list[list[int]] = []
@@ -169,7 +171,7 @@ def _each(table: _Table, said: dict[int, Said], options: dict[str, Any]) -> Feat
         kinds, groups = _guesses(table, held)
     for number, about in said.items():
         kinds[number] = about.kind
-    _refuse_codes(table, kinds, said)
+    _refuse_codes(table, kinds, said, warn)
     for group in groups:
         if all(column not in said for column in group):
             for column in group:
@@ -240,7 +242,7 @@ def _one_kind(kinds: Sequence[ColumnKind], held: Contents | None) -> FeatureKind
     return FeatureKind.CONTINUOUS if varying == {ColumnKind.CONTINUOUS} else None
 
 
-def _refuse_codes(table: _Table, kinds: Sequence[ColumnKind], said: Mapping[int, Said]) -> None:
+def _refuse_codes(table: _Table, kinds: Sequence[ColumnKind], said: Mapping[int, Said], warn: bool) -> None:
     """Large whole numbers may be numbers of rows in an embedding, between which nothing lies; a warning for floats."""
     held = table.held
     if held is None:
@@ -263,7 +265,7 @@ def _refuse_codes(table: _Table, kinds: Sequence[ColumnKind], said: Mapping[int,
             f"{{{name}: 'categorical'}}}}) for codes, 'identity' for ids, 'count' for counts, or 'continuous' for "
             f"quantities (on the command line --kinds {where}=categorical; {table.type}=categorical for all columns)"
         )
-    if not said and held.counting:
+    if warn:
         log.warning(
             "%s, which are taken for quantities; if they are ids, say so by "
             "infer_schema(..., kinds={'%s': {%s: 'categorical'}}), or --kinds %s=categorical",

@@ -94,7 +94,12 @@ def infer_schema(
         relations=_relations(view),
         features=tuple(
             infer_features(
-                view.x[name], name, kind=(kinds or {}).get(name), names=(names or {}).get(name), form=view.form[name]
+                view.x[name],
+                name,
+                kind=(kinds or {}).get(name),
+                names=(names or {}).get(name),
+                form=view.form[name],
+                warn=True,
             )
             for name in view.type_names
         ),

@@ -263,8 +263,8 @@ def _why_no_number(batch: GraphBatch) -> str:
         if len(absent):
             column = batch.schema.spec(name).column_name(int(absent[0]))
             return (
-                f"The model's scores are NaN on the data's own graphs, where '{column}' of '{name}' misses values; fill "
-                "them in before training, or have the model handle NaN"
+                f"The model's scores are NaN on the data's own graphs, where '{column}' of '{name}' misses values; "
+                "fill them in before training, or have the model handle NaN"
             )
     return "The model's scores are NaN or infinite on the data's own graphs; check its weights and the features"
 
