@@ -12,7 +12,8 @@ from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind
 # What is said of one column.
 ColumnSaid = ColumnKind | Column | str
 # What is said of a table: one kind for all columns, or a kind by name or number of a column.
-Kinds = FeatureKind | str | Mapping[str | int, ColumnSaid]
+ByColumn = Mapping[str, ColumnSaid] | Mapping[int, ColumnSaid] | Mapping[str | int, ColumnSaid]
+Kinds = FeatureKind | str | ByColumn
 
 # How each kind is written, for messages.
 _WRITTEN = {ColumnKind.ONE_HOT: "one-hot:GROUP", ColumnKind.DATE: "date:UNIT:YYYY-MM-DD"}
@@ -40,9 +41,7 @@ class Said:
     epoch: str | None = None
 
 
-def said_columns(
-    kinds: Mapping[str | int, ColumnSaid], width: int, names: Sequence[str] | None, node_type: str
-) -> dict[int, Said]:
+def said_columns(kinds: ByColumn, width: int, names: Sequence[str] | None, node_type: str) -> dict[int, Said]:
     """By number of the column what was said of it.
 
     Args:
