@@ -38,7 +38,7 @@ def mixed_data() -> HeteroData:
     data["item"].x = torch.stack([torch.arange(ITEMS).float() * 11, torch.randn(ITEMS, generator=generator)], dim=1)
     data["owner"].x = torch.tensor([[3.0, 0.5]])
     shop = torch.arange(SHOPS).repeat_interleave(3)
-    item = torch.randint(ITEMS, (3 * SHOPS,), generator=generator)
+    item = (7 * shop + 13 * torch.arange(3).repeat(SHOPS)) % ITEMS
     data["shop", "sells", "item"].edge_index = torch.stack([shop, item])
     data["item", "rev_sells", "shop"].edge_index = torch.stack([item, shop])
     owned = torch.stack([torch.zeros(SHOPS, dtype=torch.long), torch.arange(SHOPS)])
@@ -59,7 +59,7 @@ class MixedModel(nn.Module):
         super().__init__()
         torch.manual_seed(0)
         self.fills = fills
-        edges = [("shop", "sells", "item"), ("item", "rev_sells", "shop"), ("owner", "owns", "shop")]
+        edges = mixed_data().edge_types
         sizes = {"shop": 20 if fills else 10, "item": 4 if fills else 2, "owner": 4 if fills else 2}
         self.convolution = HeteroConv({edge: SAGEConv((sizes[edge[0]], sizes[edge[2]]), 8) for edge in edges})
         self.head = nn.Linear(8 + sizes["shop"], 2)
@@ -70,6 +70,5 @@ class MixedModel(nn.Module):
                 name: torch.cat([x.nan_to_num(0.0) / (1 + x.nan_to_num(0.0).abs()), x.isnan().float()], dim=1)
                 for name, x in x_dict.items()
             }
-        known = {edge: index for edge, index in edge_index_dict.items() if edge[1] != "rev_owns"}
-        found = self.convolution(x_dict, known)
+        found = self.convolution(x_dict, edge_index_dict)
         return self.head(torch.cat([found["shop"], x_dict["shop"]], dim=1))

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from dignn.core.numerals import percent
 from dignn.evidence.grammar import noun, nouns, quoted
-from dignn.graphs.column_words import in_words
+from dignn.graphs.column_words import behind_name, in_words
 from dignn.graphs.feature_spec import ColumnKind, FeatureKind, FeatureSpec
 from dignn.report.charts.densities import densities
 from dignn.report.charts.shares import ShareRow, shares
@@ -151,7 +151,7 @@ def _discrete(compared: _Compared, columns: Sequence[int]) -> Comparison:
     # Columns that are rarer in the class than elsewhere say nothing when they are absent.
     absent = [c for c in typical if not there[c] and float(real[c]) > float(everywhere[c])][:ABSENT]
     bars = [
-        ShareRow(compared.spec.column_name(c), float(real[c]), float(everywhere[c]), there[c], c in missed)
+        ShareRow(_title(compared, c, rows), float(real[c]), float(everywhere[c]), there[c], c in missed)
         for c in [*present, *absent]
     ]
     single, of_class = compared.own is not None, compared.line >= 0
@@ -171,11 +171,20 @@ def _discrete(compared: _Compared, columns: Sequence[int]) -> Comparison:
     return Comparison(f"What {who} carr{'ies' if single else 'y'}", caption, charts)
 
 
+def _title(compared: _Compared, column: int, rows: Tensor) -> str:
+    """The name of a column; where columns differ, with how much of it a single row (n, d) has."""
+    name = compared.spec.column_name(column)
+    value = float(rows[0, column])
+    if compared.spec.columns is None or len(rows) > 1 or not value > 0:
+        return name
+    return name + behind_name(value, compared.spec.column(column))
+
+
 def _categories(compared: _Compared, numbers: Sequence[int]) -> Comparison:
     """Codes of categories have no mean and no order: only what the classified node has is told."""
     several, spec = nouns(compared.name), compared.spec
-    which = "The columns" if spec.columns is None else f"{len(numbers):,} of the columns"
-    left_out = f"{which} of {several} hold categories, which are not compared with those of real {several}."
+    which = "The" if spec.columns is None else "Some"
+    left_out = f"{which} columns of {several} hold categories, which are not compared with those of real {several}."
     if compared.own is None:
         return Comparison(f"What {several} carry", left_out + _lacking(compared, numbers, compared.nodes), ())
     row = compared.rows([compared.own])[0]
@@ -191,7 +200,8 @@ def _categories(compared: _Compared, numbers: Sequence[int]) -> Comparison:
     left_out += _lacking(compared, numbers, [compared.own])
     caption = f"{left_out} Codes of this one{', those first that the model would miss' if missed else ''}:"
     chips = Markup('<p class="chips">{}</p>').format(Markup("").join(told))
-    return Comparison(f"What the classified {noun(compared.name)} carries", caption, (chips,))
+    what = "What the classified {} carries" if spec.columns is None else "Categories of the classified {}"
+    return Comparison(what.format(noun(compared.name)), caption, (chips,))
 
 
 def _continuous(compared: _Compared, numbers: Sequence[int]) -> Comparison:
