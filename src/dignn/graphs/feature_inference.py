@@ -14,8 +14,9 @@ from dignn.core.checks import names as names_of
 from dignn.core.errors import SchemaError
 from dignn.graphs.column_contents import LEAST_ROWS, Contents, one_hot_groups
 from dignn.graphs.column_kinds import Kinds, Said, said_columns
+from dignn.graphs.column_table import ColumnTable, check_said, columns_of
 from dignn.graphs.feature_matrix import FeatureForm
-from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import ColumnKind, FeatureKind, FeatureSpec
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ def infer_features(
                 f"Node type '{node_type}' is said to {said}, but it has no x; add x, or leave its kind out"
             )
         return FeatureSpec(**options)
-    table = _Table(x, node_type, options["names"], form)
+    table = ColumnTable(x, node_type, options["names"], form)
     if whole is not None and not table.missing:
         return _all_alike(table, whole, options)
     if isinstance(kind, Mapping):
@@ -71,32 +72,6 @@ def infer_features(
     else:
         said_of = {} if whole is None else _for_all(table, whole)
     return _each(table, said_of, options, warn)
-
-
-class _Table:
-    """A matrix and what it holds; the type's name and the columns' for messages."""
-
-    def __init__(self, x: Tensor, node_type: str, names: tuple[str, ...] | None, form: FeatureForm) -> None:
-        self.x = x.float() if x.layout is torch.strided else x
-        self.type, self.names, self.form, self.width = node_type, names, form, x.size(1)
-        self.held = Contents.of(self.x) if len(x) else None
-        if self.held is not None and bool((self.held.missing == self.held.rows).any()):
-            number = int((self.held.missing == self.held.rows).nonzero()[0])
-            raise SchemaError(f"{self.what(number)} has no value in any row; leave it out, or fill it in")
-
-    @property
-    def missing(self) -> bool:
-        return self.held is not None and bool(self.held.missing.any())
-
-    def what(self, number: int) -> str:
-        """``Column 'price' of 'paper'``."""
-        return f"Column '{self.names[number] if self.names else number}' of '{self.type}'"
-
-    def values(self, number: int) -> Tensor:
-        """The values of a column that are there.  (m,)"""
-        column = self.x.index_select(1, torch.tensor([number]))
-        found = (column if column.layout is torch.strided else column.to_dense())[:, 0]
-        return found[~found.isnan()]
 
 
 # -- all columns alike --------------------------------------------------------------------------------
@@ -110,7 +85,7 @@ def _kind(name: FeatureKind | str) -> FeatureKind:
         raise SchemaError(f"'{name}' is not a kind of features; choose from {known}") from None
 
 
-def _all_alike(table: _Table, chosen: FeatureKind, options: dict[str, Any]) -> FeatureSpec:
+def _all_alike(table: ColumnTable, chosen: FeatureKind, options: dict[str, Any]) -> FeatureSpec:
     """The spec of a matrix of one kind that misses nothing."""
     if chosen is FeatureKind.MIXED:
         raise SchemaError(f"Columns of '{table.type}' are said to differ; say the kind of each, by its name or number")
@@ -145,7 +120,7 @@ def _check_kind(held: Contents, chosen: FeatureKind, node_type: str) -> None:
         )
 
 
-def _for_all(table: _Table, whole: FeatureKind) -> dict[int, Said]:
+def _for_all(table: ColumnTable, whole: FeatureKind) -> dict[int, Said]:
     """One kind for all columns of a matrix that misses values."""
     if whole in (FeatureKind.NONE, FeatureKind.IDENTITY, FeatureKind.MIXED):
         raise SchemaError(
@@ -157,7 +132,7 @@ def _for_all(table: _Table, whole: FeatureKind) -> dict[int, Said]:
 # -- column by column ---------------------------------------------------------------------------------
 
 
-def _each(table: _Table, said: dict[int, Said], options: dict[str, Any], warn: bool) -> FeatureSpec:
+def _each(table: ColumnTable, said: dict[int, Said], options: dict[str, Any], warn: bool) -> FeatureSpec:
     """The spec of a matrix whose columns may differ; one kind for all where they do not."""
     held = table.held
     groups: list[list[int]] = []
@@ -179,14 +154,14 @@ def _each(table: _Table, said: dict[int, Said], options: dict[str, Any], warn: b
     one = None if table.missing or any(about.missing for about in said.values()) else _one_kind(kinds, held)
     if one is not None:
         if said:
-            _check_said(table, said)
+            check_said(table, said)
         return _all_alike(table, one, options)
     return FeatureSpec(
-        **options, kind=FeatureKind.MIXED, width=table.width, columns=_columns(table, kinds, said, groups)
+        **options, kind=FeatureKind.MIXED, width=table.width, columns=columns_of(table, kinds, said, groups)
     )
 
 
-def _guesses(table: _Table, held: Contents) -> tuple[list[ColumnKind], list[list[int]]]:
+def _guesses(table: ColumnTable, held: Contents) -> tuple[list[ColumnKind], list[list[int]]]:
     """What each column seems to hold, and one-hot groups among those of 0 and 1."""
     same, whole, small = held.same, held.whole, held.greatest <= MAX_COUNT
     discrete = whole & small & ~same
@@ -208,7 +183,7 @@ def _guesses(table: _Table, held: Contents) -> tuple[list[ColumnKind], list[list
     return kinds, [group for group in groups if all(kinds[column] is ColumnKind.BINARY for column in group)]
 
 
-def _told_apart(table: _Table, held: Contents, discrete: Tensor) -> Tensor:
+def _told_apart(table: ColumnTable, held: Contents, discrete: Tensor) -> Tensor:
     """(d,) which columns of whole numbers are discrete though others of the matrix are not.
 
     Of the numbers other than 0 in columns with fractions, some may be whole all the same: of means of words, say, many
@@ -242,7 +217,7 @@ def _one_kind(kinds: Sequence[ColumnKind], held: Contents | None) -> FeatureKind
     return FeatureKind.CONTINUOUS if varying == {ColumnKind.CONTINUOUS} else None
 
 
-def _refuse_codes(table: _Table, kinds: Sequence[ColumnKind], said: Mapping[int, Said], warn: bool) -> None:
+def _refuse_codes(table: ColumnTable, kinds: Sequence[ColumnKind], said: Mapping[int, Said], warn: bool) -> None:
     """Large whole numbers may be numbers of rows in an embedding, between which nothing lies; a warning for floats."""
     held = table.held
     if held is None:
@@ -270,94 +245,4 @@ def _refuse_codes(table: _Table, kinds: Sequence[ColumnKind], said: Mapping[int,
             "%s, which are taken for quantities; if they are ids, say so by "
             "infer_schema(..., kinds={'%s': {%s: 'categorical'}}), or --kinds %s=categorical",
             *(told, table.type, name, where),
-        )
-
-
-# -- columns that were said ---------------------------------------------------------------------------
-
-
-def _columns(
-    table: _Table, kinds: Sequence[ColumnKind], said: Mapping[int, Said], groups: Sequence[Sequence[int]]
-) -> tuple[Column, ...]:
-    """What each column holds."""
-    _check_said(table, said)
-    number_of = {column: number for number, group in enumerate(groups) for column in group}
-    labels = _group_labels(said)
-    names = list(dict.fromkeys(labels.values()))
-    group_of = {column: len(groups) + names.index(label) for column, label in labels.items()}
-    for name in names:
-        _check_group(table, [column for column, label in labels.items() if label == name])
-    return tuple(
-        _column(table, number, kind, said.get(number), {**number_of, **group_of}.get(number))
-        for number, kind in enumerate(kinds)
-    )
-
-
-def _column(table: _Table, number: int, kind: ColumnKind, said: Said | None, group: int | None) -> Column:
-    held = table.held
-    top = 0 if held is None else int(held.greatest[number]) if kind in (ColumnKind.COUNT, ColumnKind.CATEGORICAL) else 0
-    missing = (held is not None and bool(held.missing[number])) or (said is not None and said.missing)
-    if kind in (ColumnKind.COUNT, ColumnKind.CATEGORICAL):
-        levels = top + 1 if said is None or said.levels is None else said.levels
-        if levels <= top:
-            raise SchemaError(f"{table.what(number)} holds {top}, but has {levels} levels; say levels={top + 1}")
-        return Column(kind, levels=levels, missing=missing)
-    if kind is ColumnKind.CONSTANT:
-        return Column(kind, constant=0.0 if held is None else float(held.least[number]))
-    if kind is ColumnKind.ONE_HOT:
-        return Column(kind, group=group)
-    if kind is ColumnKind.DATE and said is not None:
-        return Column(kind, missing=missing, unit=said.unit, epoch=said.epoch)
-    return Column(kind, missing=missing)
-
-
-def _check_said(table: _Table, said: Mapping[int, Said]) -> None:
-    """Raises where a column holds what its kind does not allow."""
-    held = table.held
-    if held is None:
-        return
-    for number, about in said.items():
-        values, kind = table.values(number), about.kind
-        if kind is ColumnKind.CONSTANT:
-            bad = values[values != values[0]]
-            if bool(held.missing[number]):
-                bad = values[:1]
-        elif kind in (ColumnKind.BINARY, ColumnKind.ONE_HOT):
-            bad = values[(values != 0) & (values != 1)]
-        elif kind in (ColumnKind.CONTINUOUS, ColumnKind.DATE):
-            continue
-        else:
-            bad = values[(values < 0) | (values != values.round())]
-        if len(bad):
-            also = f" beside {float(values[0]):g}" if kind is ColumnKind.CONSTANT and len(values) > 1 else ""
-            raise SchemaError(
-                f"{table.what(number)} is said to be {kind.value}, but holds {float(bad[0]):g}{also}; "
-                "say another kind, or leave it out"
-            )
-
-
-def _group_labels(said: Mapping[int, Said]) -> dict[int, str]:
-    """The group of each column that was said to be one-hot; those without a name are one group per run."""
-    found: dict[int, str] = {}
-    for number in sorted(said):
-        if said[number].kind is ColumnKind.ONE_HOT:
-            run = found.get(number - 1, "") if not said[number].group else ""
-            found[number] = said[number].group or (run if run.startswith("\0") else f"\0{number}")
-    return found
-
-
-def _check_group(table: _Table, group: Sequence[int]) -> None:
-    """Raises where a row does not have a single 1 in the columns of a group."""
-    if table.held is None:
-        return
-    part = table.x.index_select(1, torch.tensor(list(group)))
-    ones = (part if part.layout is torch.strided else part.to_dense()).sum(1)
-    bad = (ones != 1).nonzero()[:, 0]
-    if len(bad):
-        first, last = table.what(group[0]), group[-1]
-        found = float(ones[bad[0]])
-        many = "missing values" if found != found else f"{found:.0f} of them"
-        raise SchemaError(
-            f"{first} and those with it, up to column {last}, are said to be one-hot, but row {int(bad[0])} has "
-            f"{many}; say 'binary', or mend the rows"
         )
