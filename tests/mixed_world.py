@@ -21,9 +21,9 @@ def shop_rows(count: int, label: Tensor, generator: torch.Generator) -> Tensor:
     """Rows of shops of these classes, 0 and 1.  (count, 10)"""
     uniform = torch.rand(count, 10, generator=generator)
     colour = torch.nn.functional.one_hot((uniform[:, 0] * 3).long(), 3)
-    price = torch.where(uniform[:, 1] < 0.2 + 0.4 * label, torch.nan, 5 + 3 * label + uniform[:, 2])
+    price = torch.where(uniform[:, 1] < 0.1 + 0.6 * label, torch.nan, 5 + 3 * label + uniform[:, 2])
     rating = torch.where(uniform[:, 3] < 0.1, torch.nan, (uniform[:, 4] * 5).floor())
-    columns = [(uniform[:, 5] < 0.3 + 0.4 * label).float(), (uniform[:, 6] ** 3 * 30).floor(), *colour.float().T]
+    columns = [(uniform[:, 5] < 0.1 + 0.8 * label).float(), (uniform[:, 6] ** 3 * 30).floor(), *colour.float().T]
     columns += [(uniform[:, 7] * 4).floor(), price, (uniform[:, 8] * 9000).floor(), torch.ones(count), rating]
     return torch.stack(columns, dim=1)
 
