@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from dignn.graphs.column_contents import LEAST_ROWS, Contents, one_hot_groups
+from dignn.graphs.column_contents import TELLING_ROWS, Contents, one_hot_groups
 from strategies import PROPERTY
 
 
@@ -58,7 +58,7 @@ def test_neighbouring_groups_are_told_apart_and_constants_are_none_of_them() -> 
     [
         one_hot(60, 4),  # nothing stands beside it
         torch.cat([one_hot(60, 4), torch.ones(60, 1)], dim=1),
-        torch.cat([one_hot(LEAST_ROWS - 1, 4), words(LEAST_ROWS - 1, 2)], dim=1),  # too few rows
+        torch.cat([one_hot(TELLING_ROWS - 1, 4), words(TELLING_ROWS - 1, 2)], dim=1),  # too few rows
         torch.cat([one_hot(60, 2), words(60, 2)], dim=1),  # a thing and its opposite
         torch.cat([one_hot(60, 4).index_fill(0, torch.tensor([7]), 0.0), words(60, 2)], dim=1),  # one row has none
         torch.cat([2 * one_hot(60, 4), words(60, 2)], dim=1),

@@ -12,7 +12,7 @@ from torch import Tensor
 from dignn.graphs.feature_matrix import row_blocks
 
 # With fewer rows than this, columns may look alike or different by chance.
-LEAST_ROWS = 20
+TELLING_ROWS = 20
 # Rows that do not have the most frequent value of a one-hot group, at least.
 LEAST_OTHERS = 10
 # Columns of a one-hot group at least: two that exclude each other are as well a thing and its opposite.
@@ -112,7 +112,7 @@ def one_hot_groups(x: Tensor, held: Contents) -> list[list[int]]:
         x: the matrix, dense or sparse.
         held: what it holds.
     """
-    if held.rows < LEAST_ROWS:
+    if held.rows < TELLING_ROWS:
         return []
     same = held.same
     binary = held.whole & (held.greatest <= 1) & (held.missing == 0) & ~same

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from dignn.core.checks import names as names_of
 from dignn.core.errors import SchemaError
-from dignn.graphs.column_contents import LEAST_ROWS, Contents, one_hot_groups
+from dignn.graphs.column_contents import TELLING_ROWS, Contents, one_hot_groups
 from dignn.graphs.column_kinds import Kinds, Said, said_columns
 from dignn.graphs.column_table import ColumnTable, check_said, columns_of
 from dignn.graphs.feature_matrix import FeatureForm
@@ -190,7 +190,7 @@ def _told_apart(table: ColumnTable, held: Contents, discrete: Tensor) -> Tensor:
     are. Where more than 1 in 100 is, a column of whole numbers may be like them by chance, and is told apart only if it
     has 50 numbers other than 0. With fewer than 20 rows no column is.
     """
-    if held.rows < LEAST_ROWS:
+    if held.rows < TELLING_ROWS:
         return torch.zeros_like(discrete)
     found = torch.ones_like(discrete)
     fractional = ~held.whole
