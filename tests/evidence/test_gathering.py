@@ -11,8 +11,9 @@ import pytest
 import torch
 
 from dignn.evidence.gathering import KEPT_COLUMNS, Evidence, gather
+from dignn.evidence.neutral_rows import average_rows
 from dignn.evidence.removal import removal_effects
-from dignn.evidence.variants import Kind, average_rows
+from dignn.evidence.variants import Kind
 from dignn.graphs.batch import GraphBatch
 from dignn.model.adapter import GNNAdapter
 from evidence.planned import SCHEMA, adapter, bibliography

@@ -14,9 +14,10 @@ from torch_geometric.data import HeteroData
 
 from dignn.core.errors import DignnError, ModelMismatchError
 from dignn.core.json_types import restored
+from dignn.evidence.neutral_rows import average_rows
 from dignn.evidence.removal import Effects, removal_effects, strongest_columns
 from dignn.evidence.removal_together import with_joint
-from dignn.evidence.variants import Kind, Part, average_rows, parts_of, steps_from, without
+from dignn.evidence.variants import Kind, Part, parts_of, steps_from, without
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.schema import Layout, Relation

@@ -19,8 +19,8 @@ from dignn.diffusion.settings import TrainingConfig
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
 from dignn.features.base import GENERATED_KINDS, LEAST_ROWS, FeatureGenerator
 from dignn.features.registry import FEATURE_GENERATORS
+from dignn.graphs.feature_inference import infer_features
 from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind, FeatureSpec
-from dignn.graphs.inference import infer_features
 
 CLASSES, ROWS, WIDTH = 3, 90, 6
 CASES = [

@@ -16,8 +16,8 @@ from dignn.features.base import FeatureGenerator
 from dignn.features.mlp import Dropout
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.graphs.adjacency import Adjacency
+from dignn.graphs.feature_inference import infer_features
 from dignn.graphs.feature_spec import FeatureKind
-from dignn.graphs.inference import infer_features
 from dignn.sampling.forest_fire import forest_fire
 from dignn.zoo.datasets.registry import load
 from pretend_device import PRETEND, needs_pretend_device, on_every_device, same

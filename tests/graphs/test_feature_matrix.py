@@ -10,13 +10,15 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from dignn.core.errors import SchemaError
-from dignn.graphs import feature_matrix
+from dignn.graphs import column_contents, feature_matrix
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.column_contents import Contents
 from dignn.graphs.conversion import from_pyg, to_disjoint, to_pyg
-from dignn.graphs.feature_matrix import Contents, as_given, read_matrix, row_blocks
+from dignn.graphs.feature_inference import infer_features
+from dignn.graphs.feature_matrix import as_given, read_matrix, row_blocks
 from dignn.graphs.feature_spec import DTYPES, LAYOUTS, FeatureKind, FeatureSpec
-from dignn.graphs.inference import infer_features, infer_schema
+from dignn.graphs.inference import infer_schema
 from dignn.graphs.schema import Schema
 from strategies import hetero, rings_and_stars
 
@@ -141,7 +143,7 @@ def test_sparse_features_stay_sparse_until_a_table_is_made(monkeypatch: pytest.M
     data, seen = one(x.to_sparse_csr()), []
     whole = feature_matrix.row_blocks
     monkeypatch.setattr(feature_matrix, "CELLS", 2**20)
-    monkeypatch.setattr(feature_matrix, "row_blocks", lambda x: (seen.append(len(rows)) or rows for rows in whole(x)))
+    monkeypatch.setattr(column_contents, "row_blocks", lambda x: (seen.append(len(rows)) or rows for rows in whole(x)))
     monkeypatch.setattr(torch.Tensor, "to_dense", lambda *_: pytest.fail("densified"))
     assert infer_schema(data).features[0].width == 2**20
     assert max(seen) == 1
@@ -175,7 +177,8 @@ def test_kinds_do_not_depend_on_the_layout(rows: Tensor, monkeypatch: pytest.Mon
 def test_large_whole_numbers_of_an_integer_tensor_must_be_told(largest: int, dtype: torch.dtype) -> None:
     data = one(torch.tensor([[0], [largest], [3], [3]], dtype=dtype))
     with pytest.raises(
-        SchemaError, match=f"'node' has whole numbers up to {largest} .*categorical.*count.*continuous.*--kinds node="
+        SchemaError,
+        match=f"Column '0' of 'node' has whole numbers up to {largest}, .*codes.*counts.*--kinds node:0=",
     ) as refused:
         infer_schema(data)
     assert "\n" not in str(refused.value)
@@ -188,7 +191,7 @@ def test_large_whole_numbers_of_an_integer_tensor_must_be_told(largest: int, dty
 def test_whole_numbers_of_a_float_tensor_are_quantities_and_it_is_said(caplog: pytest.LogCaptureFixture) -> None:
     data = one(torch.tensor([[1999.0], [2004.0], [3.0], [0.0]]))
     assert infer_schema(data).features[0].kind is FeatureKind.CONTINUOUS
-    assert "'node' has whole numbers up to 2004 in x, which are taken for quantities" in caplog.text
+    assert "Column '0' of 'node' has whole numbers up to 2004, which are taken for quantities" in caplog.text
     caplog.clear()
     for x, kinds in ((data.x, {"node": "continuous"}), (data.x + 0.5, None), (data.x.clamp_max(255), None)):
         infer_schema(one(x), kinds=kinds)
@@ -222,7 +225,7 @@ def test_what_is_no_real_number_is_refused() -> None:
 
 
 def test_numbers_that_are_none_are_found_in_sparse_matrices() -> None:
-    x = torch.tensor([[0.0, 0.0, 1.0], [0.0, torch.nan, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]).to_sparse_csr()
+    x = torch.tensor([[0.0, 0.0, 1.0], [0.0, torch.inf, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]).to_sparse_csr()
     with pytest.raises(SchemaError, match="first in column 1"):
         infer_schema(one(x))
 

@@ -28,6 +28,7 @@ MMD = {"node_type", "degree", "clustering", "spectral"}
 PAPER = {"mmd", "cosine", "pf", "gf"}
 SOUND = {
     *("yield", "mmd", "features", "graphs", "typed_gf", "contrast", "pf_in_distribution", "coverage", "planted"),
+    "missing_rates",
 }
 CONTROLS = {"real_subgraphs", "random_trees", "column_noise", "shuffled_rows"}
 # Graphs of a column.

@@ -56,6 +56,7 @@ def layer(distance: float, c2st: float, share: float, classes: tuple[str, ...] =
             "coverage": share,
             "planted": {"mean": planted},
             "pf_in_distribution": share,
+            "missing_rates": {"error": distance, "by_class": dict.fromkeys(classes, distance)},
         },
     }
 
@@ -216,7 +217,7 @@ def test_what_does_not_apply_is_left_out() -> None:
     layers = [found, found["candidates"], found["floor"], *found["control"].values()]
     for part in layers:
         part["sound"]["features"] = dict.fromkeys(part["sound"]["features"])
-        part["sound"]["planted"] = part["sound"]["contrast"] = None
+        part["sound"]["planted"] = part["sound"]["contrast"] = part["sound"]["missing_rates"] = None
         part["sound"]["mmd"]["node_type"] = 0.0  # one node type: all graphs are alike in it
     page = rendered({"metrics": found})
     assert "Single columns" not in page

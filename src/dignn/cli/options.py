@@ -36,6 +36,7 @@ Method = Annotated[str, Parameter(metavar=f"{{{','.join(EXPLAINERS)}}}")]
 Preset = Annotated[str, Parameter(metavar=f"{{{','.join(presets_of(EXPLAINER))}}}")]
 _Names = Annotated[tuple[str, ...], Parameter(metavar="NAME ...", consume_multiple=1, show_default=False)]
 _Columns = Annotated[tuple[str, ...], Parameter(metavar="TYPE=NUMBER ...", consume_multiple=1, show_default=False)]
+_Kinds = Annotated[tuple[str, ...], Parameter(metavar="TYPE[:COLUMN]=KIND ...", consume_multiple=1, show_default=False)]
 
 
 def settings_of(explainer: str, preset: str) -> RunSettings:
@@ -125,9 +126,11 @@ class Own:
             said.
         on_difference: where the model goes by something that generated graphs do not have (weights of edges, say):
             refuse it, or warn and explain it without.
-        names: JSON file with the names of feature columns by node type, for example {"author": ["mining", "query"]}.
-        kinds: what feature columns hold, by node type, where the guess is wrong or must be said, for example
-            user=categorical; one of binary, count, categorical, identity, continuous, none.
+        names: JSON file with the names of feature columns by node type, for example {"author": ["mining", "query"]};
+            its entry "kinds" says what they hold, as --kinds does: {"kinds": {"paper": {"year": "count"}}}.
+        kinds: what feature columns hold, where the guess is wrong or must be said: of all columns of a node type, for
+            example user=categorical, one of binary, count, categorical, identity, continuous, none; or of one, by its
+            name or number, for example paper:year=count, also one-hot:GROUP, date:UNIT:EPOCH (date:days:1970-01-01).
         type_names: where the columns of a Data's x are a one-hot node type: the names of the types.
         edge_names: where the columns of a Data's edge_attr are a one-hot relation, or its edge_type the number of one:
             the names of the relations.
@@ -141,7 +144,7 @@ class Own:
     return_type: Literal["raw", "probs", "log_probs"] | None = None
     on_difference: Literal["refuse", "warn"] = "refuse"
     names: File = None
-    kinds: Annotated[tuple[str, ...], Parameter(metavar="TYPE=KIND ...", consume_multiple=1, show_default=False)] = ()
+    kinds: _Kinds = ()
     type_names: _Names = ()
     edge_names: _Names = ()
     trust: Flag = False

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dignn.cli.column_names import load_names
-from dignn.cli.feature_kinds import parse_kinds
+from dignn.cli.column_names import Named, load_names
+from dignn.cli.feature_kinds import joined_kinds, parse_kinds
 from dignn.cli.options import Known, Own
 from dignn.cli.user_model import OwnModel, check_place, load_model
 from dignn.cli.working import load_torch
@@ -135,7 +135,8 @@ def of_file(path: Path, own: Own, progress: Progress) -> Subject:
             f"{path} needs a model; add --model FILE.py:FUNCTION, a function that returns your trained model"
         )
     check_place(own.model)
-    names, kinds = None if own.names is None else load_names(own.names), parse_kinds(own.kinds)
+    said = Named() if own.names is None else load_names(own.names)
+    kinds = joined_kinds(said.kinds, parse_kinds(own.kinds))
     load_torch(progress)
     from torch_geometric.data import HeteroData
 
@@ -149,7 +150,7 @@ def of_file(path: Path, own: Own, progress: Progress) -> Subject:
     schema = infer_schema(
         data,
         own.target,
-        names=names,
+        names=said.names,
         kinds=kinds,
         classes=own.classes or None,
         type_names=own.type_names or None,

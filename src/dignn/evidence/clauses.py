@@ -10,7 +10,7 @@ from dignn.evidence.removal import ColumnEffect, Effects
 from dignn.evidence.variants import Kind, steps_from
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.description import type_name
-from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.feature_spec import ColumnKind, FeatureKind
 
 # Log-odds below which a part is not worth a word.
 MATTERS = 0.1
@@ -43,7 +43,7 @@ def feature_clauses(
     for name in dict.fromkeys(column.node_type for column in around):
         told = _worth_telling([column for column in around if column.node_type == name])
         if told:
-            clauses.append(_columns_around(graph, effects, told))
+            clauses += _columns_around(graph, effects, told)
     named = {column.node_type for column in around if column.drop >= MATTERS}
     for effect in effects.of(Kind.ROW):
         (v,) = effect.part.nodes
@@ -73,28 +73,59 @@ def _own_columns(graph: GraphBatch, effects: Effects, own: Sequence[ColumnEffect
         told = [(type_name(graph, part.nodes[0]), column) for column in part.columns]
     if not told:
         return []
-    names = listed(column_names(graph, told))
     if graph.schema.spec(told[0][0]).kind is FeatureKind.IDENTITY:
-        return [Clause("it", f"is {names}", drop)]
-    if _presence(graph, told[0][0]):
-        return [Clause("its own features", f"include {names}", drop)]
-    one = len(told) == 1
-    return [Clause(f"its own value{'' if one else 's'} of {names}", "speaks for it" if one else "speak for it", drop)]
+        return [Clause("it", f"is {listed(column_names(graph, told))}", drop)]
+    worth = {(column.node_type, column.column): column.drop for column in strong}
+    clauses = []
+    for way, some in _ways(graph, told, [] if effects.node is None else [effects.node]).items():
+        names, one = listed(column_names(graph, some)), len(some) == 1
+        text = f"include {names}" if way == "there" else _verb(way, one)
+        subject = "its own features" if way == "there" else f"its own value{'' if one else 's'} of {names}"
+        clauses.append(Clause(subject, text, sum(worth[column] for column in some) if worth else drop))
+    return clauses
 
 
-def _columns_around(graph: GraphBatch, effects: Effects, told: Sequence[ColumnEffect]) -> Clause:
+def _columns_around(graph: GraphBatch, effects: Effects, told: Sequence[ColumnEffect]) -> list[Clause]:
     name = told[0].node_type
-    nodes = tuple(sorted({v for column in told for v in column.nodes}))
-    names = listed(column_names(graph, [(name, column.column) for column in told]))
-    drop = sum(column.drop for column in told)
     if graph.schema.spec(name).kind is FeatureKind.IDENTITY:
-        return _joined_to(graph, effects, nodes, f"the {noun(name) if len(told) == 1 else nouns(name)} {names}", drop)
-    who = _some(graph, effects, nodes, name)
-    if _presence(graph, name):
-        return Clause(who, f"{'carries' if len(nodes) == 1 else 'carry'} {names}", drop, nodes)
-    one = len(told) == 1
-    subject = f"the value{'' if one else 's'} of {names} of {who}"
-    return Clause(subject, "speaks for it" if one else "speak for it", drop)
+        nodes, names, drop = _summed(graph, told)
+        what = f"the {noun(name) if len(told) == 1 else nouns(name)} {names}"
+        return [_joined_to(graph, effects, nodes, what, drop)]
+    every = sorted({v for column in told for v in column.nodes})
+    clauses = []
+    for way, some in _ways(graph, [(name, column.column) for column in told], every).items():
+        chosen = [column for column in told if (name, column.column) in some]
+        nodes, names, drop = _summed(graph, chosen)
+        who, one = _some(graph, effects, nodes, name), len(chosen) == 1
+        if way == "there":
+            clauses.append(Clause(who, f"{'carries' if len(nodes) == 1 else 'carry'} {names}", drop, nodes))
+        else:
+            clauses.append(Clause(f"the value{'' if one else 's'} of {names} of {who}", _verb(way, one), drop))
+    return clauses
+
+
+def _summed(graph: GraphBatch, told: Sequence[ColumnEffect]) -> tuple[tuple[int, ...], str, float]:
+    """Nodes, names and log-odds of several columns of one type."""
+    nodes = tuple(sorted({v for column in told for v in column.nodes}))
+    names = listed(column_names(graph, [(column.node_type, column.column) for column in told]))
+    return nodes, names, sum(column.drop for column in told)
+
+
+def _ways(graph: GraphBatch, told: Sequence[tuple[str, int]], nodes: Sequence[int]) -> dict[str, list[tuple[str, int]]]:
+    """Columns by how they are spoken of: what is ``there``, a ``value``, or one that is ``missing`` at all nodes."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for name, column in told:
+        rows = graph.tables[name][graph.row[0, [v for v in nodes if type_name(graph, v) == name]]]
+        missing = len(rows) > 0 and bool(rows[:, column].isnan().all())
+        way = "missing" if missing else "there" if _presence(graph, name, column) else "value"
+        found.setdefault(way, []).append((name, column))
+    return found
+
+
+def _verb(way: str, one: bool) -> str:
+    if way == "missing":
+        return "is missing" if one else "are missing"
+    return "speaks for it" if one else "speak for it"
 
 
 def _joined_to(graph: GraphBatch, effects: Effects, nodes: Sequence[int], what: str, drop: float) -> Clause:
@@ -118,13 +149,13 @@ def _worth_telling(columns: Sequence[ColumnEffect]) -> list[ColumnEffect]:
     return strong[:NAMED_COLUMNS]
 
 
-def _presence(graph: GraphBatch, name: str) -> bool:
-    """Whether a non-zero column means that something is there: words, also those that are weighed."""
-    kind = graph.schema.spec(name).kind
-    if kind is FeatureKind.CONTINUOUS:
+def _presence(graph: GraphBatch, name: str, column: int) -> bool:
+    """Whether a non-zero column means that something is there: words, also those that are weighed; a category."""
+    spec = graph.schema.spec(name)
+    if spec.kind is FeatureKind.CONTINUOUS:
         rows = graph.features(name)
         return bool(rows.count_nonzero() < 0.5 * rows.numel())
-    return kind in (FeatureKind.BINARY, FeatureKind.COUNT)
+    return spec.kinds[column] in (ColumnKind.BINARY, ColumnKind.COUNT, ColumnKind.ONE_HOT)
 
 
 def _some(graph: GraphBatch, effects: Effects, nodes: Sequence[int], name: str) -> str:

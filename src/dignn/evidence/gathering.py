@@ -8,10 +8,11 @@ from typing import Any
 
 from dignn.core.json_types import restored
 from dignn.evidence.nearest_example import NearestExample, nearest_real
+from dignn.evidence.neutral_rows import average_rows
 from dignn.evidence.removal import ColumnEffect, Effects, removal_effects, strongest_columns
 from dignn.evidence.removal_together import with_joint
 from dignn.evidence.sentences import sentences
-from dignn.evidence.variants import Part, average_rows
+from dignn.evidence.variants import Part
 from dignn.graphs.batch import GraphBatch
 from dignn.model.adapter import GNNAdapter
 from dignn.model.scores import Scores

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from dignn.core.errors import ModelMismatchError
-from dignn.evidence.variants import Averages, Kind, Part, check_one, parts_of, steps_from, without
+from dignn.evidence.neutral_rows import Averages
+from dignn.evidence.variants import Kind, Part, check_one, parts_of, steps_from, without
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.description import type_name
 from dignn.model.adapter import GNNAdapter
@@ -103,7 +104,7 @@ def removal_effects(
         node: position of the classified node; None for graph classification.
         class_index: the class that is explained.
         averages: by type name the row that stands for removed features, see
-            :func:`~dignn.evidence.variants.average_rows`; zeros where it is not given.
+            :func:`~dignn.evidence.neutral_rows.average_rows`; zeros where it is not given.
         parts: what to remove; everything there is by default.
     """
     check_one(graph, node)

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from dignn.evidence.neutral_rows import Averages
 from dignn.evidence.removal import DROP_DIGITS, Effect, Effects, removal_effects
 from dignn.evidence.shape import cycles_of
-from dignn.evidence.variants import Averages, Kind, Part
+from dignn.evidence.variants import Kind, Part
 from dignn.graphs.batch import GraphBatch
 from dignn.model.adapter import GNNAdapter
 

@@ -1,29 +1,24 @@
 """Variants of one graph in which a part is missing: a node, an edge, some feature columns, all features of a node.
 
-What "missing" means for features depends on what they hold. A word that is absent is a 0, so columns of binary and
-count types become 0. A value of a continuous column, or a category, cannot be absent: it becomes the average (the most
-frequent) one. A member of an identity type becomes the average of all members: "some conference".
+What "missing" means for features depends on what they hold (:mod:`dignn.evidence.neutral_rows`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
 from dignn.core.errors import DignnError
+from dignn.evidence.neutral_rows import Averages, neutral_row, says_something, without_columns
 from dignn.graphs.batch import PADDING, GraphBatch
 from dignn.graphs.description import edges, type_name
-from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.igraph_graphs import igraph_of
 
-# By type name the row of an average node.  (d,) each
-Averages: TypeAlias = Mapping[str, Tensor]
 # Columns that are removed one at a time, of one node and of a graph.
 COLUMNS_PER_NODE = 60
 COLUMNS_IN_ALL = 400
@@ -62,24 +57,6 @@ class Part:
     def joint(self) -> bool:
         """Whether it is several things that are removed together."""
         return len(self.nodes) > (2 if self.kind is Kind.EDGE else 1)
-
-
-def average_rows(real: GraphBatch) -> dict[str, Tensor]:
-    """By type name the row of an average node: the mean, or the most frequent codes of a categorical type.  (d,) each
-
-    The mean is over the rows of the graphs' feature tables, which for real subgraphs are those of the data.
-    """
-    schema = real.schema
-    found = {}
-    for name, table in real.tables.items():
-        spec = schema.spec(name)
-        if spec.kind is FeatureKind.IDENTITY or not len(table):
-            found[name] = _neutral(spec)
-        elif spec.kind is FeatureKind.CATEGORICAL:
-            found[name] = table.mode(0).values
-        else:
-            found[name] = table.mean(0)
-    return found
 
 
 def parts_of(graph: GraphBatch, node: int | None, averages: Averages) -> list[Part]:
@@ -152,41 +129,26 @@ def _changed_row(graph: GraphBatch, v: int, part: Part, averages: Averages) -> T
     name = type_name(graph, v)
     spec = graph.schema.spec(name)
     row = graph.tables[name][graph.row[0, [v]]]
-    average = averages.get(name, _neutral(spec)).to(row.dtype)
-    if part.kind is Kind.ROW or spec.kind is FeatureKind.IDENTITY:
+    average = averages.get(name, neutral_row(spec)).to(row.dtype)
+    if part.kind is Kind.ROW:
         return average[None]
     columns = [column for node, column in zip(part.nodes, part.columns, strict=True) if node == v]
-    row[0, columns] = 0.0 if spec.kind in (FeatureKind.BINARY, FeatureKind.COUNT) else average[columns]
-    return row
-
-
-def _neutral(spec: FeatureSpec) -> Tensor:
-    """Where no real rows are known: zeros, or the mean of all members of an identity type."""
-    if spec.kind is FeatureKind.IDENTITY:
-        return torch.full((spec.width,), 1 / spec.width)
-    return torch.zeros(spec.width)
+    return without_columns(row[0], columns, spec, average)[None]
 
 
 def _columns(graph: GraphBatch, node: int | None, described: Sequence[int], averages: Averages) -> list[Part]:
-    """Columns that hold something, nodes near the target first, and of each node those that an average one has least.
-
-    A column holds something where it is not zero; a category, where it is not the usual one. Anonymous continuous
-    columns tell a reader nothing one by one, so they are left out.
-    """
+    """Columns that say something, nodes near the target first, and of each node those that an average one has least."""
     steps = steps_from(graph, node)
     parts: list[Part] = []
     rows = {v: graph.tables[type_name(graph, v)][int(graph.row[0, v])] for v in described}
+    held = {v: row.nan_to_num(-torch.inf).tolist() for v, row in rows.items()}  # what is missing is in order, too
     # equally near nodes in the order of what they hold, so that the order of nodes does not matter
-    for v in sorted(described, key=lambda v: (v != node, steps[v], type_name(graph, v), rows[v].tolist())):
-        spec = graph.schema.spec(type_name(graph, v))
-        if spec.kind is FeatureKind.CONTINUOUS and spec.names is None:
-            continue
-        unusual = (rows[v] - averages.get(type_name(graph, v), _neutral(spec))).abs()
-        if spec.kind is FeatureKind.CATEGORICAL:
-            unusual = (unusual > 0).float()  # codes are not far or near; 0 is one like any other
-        present = (unusual if spec.kind is FeatureKind.CATEGORICAL else rows[v]).nonzero()[:, 0]
+    for v in sorted(described, key=lambda v: (v != node, steps[v], type_name(graph, v), held[v])):
+        name = type_name(graph, v)
+        spec = graph.schema.spec(name)
+        present, unusual = says_something(rows[v], spec, averages.get(name, neutral_row(spec)))
         order = torch.argsort(unusual[present], descending=True, stable=True)[:COLUMNS_PER_NODE]
-        parts += [Part(Kind.COLUMN, (v,), (int(column),)) for column in present[order]]
+        parts += [Part(Kind.COLUMN, (v,), (present[place],)) for place in order.tolist()]
     return parts[:COLUMNS_IN_ALL]
 
 

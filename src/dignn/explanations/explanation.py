@@ -23,6 +23,7 @@ from dignn.explanations import explanation_files
 from dignn.explanations.pyg_explanation import Masks, PyGExplanation, pyg_explanation
 from dignn.graphs import description as readable
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.column_words import in_json
 from dignn.graphs.conversion import to_networkx, to_pyg
 from dignn.graphs.schema import Layout, Relation, Schema
 from dignn.report.export.formats import export, export_all
@@ -33,6 +34,9 @@ from dignn.report.reference import Reference
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+# Feature columns of a node that ``explanations.json`` tells at most.
+TOLD_FEATURES = 64
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,8 @@ class Explanation:
     @plain_torch()
     def top_features(self, node: int, most: int = 8) -> list[tuple[str, float]]:
         """Names and values of a node's non-zero columns, largest first (columns of a continuous type by size).
+
+        Columns that differ come in their order, categories and dates also where they are 0; a missing value is NaN.
 
         Args:
             node: position of the node, as in :meth:`edges`.
@@ -185,7 +191,13 @@ class Explanation:
         """A JSON form for people and programs: scores, typed nodes with named features, edges."""
         schema = self.graph.schema
         nodes = [
-            {"type": schema.node_types[int(code)], "features": [list(pair) for pair in self.top_features(node, 64)]}
+            {
+                "type": schema.node_types[int(code)],
+                "features": [
+                    [name, in_json(value, column)]
+                    for name, value, column in readable.told_features(self.graph, node, TOLD_FEATURES)
+                ],
+            }
             for node, code in enumerate(self.graph.node_type[0].tolist())
         ]
         edges = [

@@ -28,7 +28,8 @@ from dignn.features.table import Table, draw_label
 from dignn.features.training_rows import training_rows
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.column_checks import missing_where_it_may_not
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.schema import Schema
 
 log = logging.getLogger(__name__)
@@ -251,7 +252,7 @@ class FeatureBank:
                         rows = self._generate(name, around[marked], own, part)
                     if self.schema.spec(name).kind is FeatureKind.IDENTITY and means is None:
                         self._tell_apart(rows, marked, around[marked], name, own, _members(batch, name, here & ~marked))
-                    _check_numbers(rows, name)
+                    _check_numbers(rows, name, self.schema.spec(name))
             if len(kept):
                 kept[marked[here]] = rows
                 rows = kept
@@ -341,8 +342,8 @@ class FeatureBank:
         return self
 
 
-def _check_numbers(rows: Tensor, name: str) -> None:
-    if not bool(rows.isfinite().all()):
+def _check_numbers(rows: Tensor, name: str, spec: FeatureSpec) -> None:
+    if bool(rows.isinf().any()) or missing_where_it_may_not(rows, spec) is not None:
         raise NotNumbersError(f"Generated features of '{name}' are no numbers; scale its columns, and learn again")
 
 

@@ -63,6 +63,8 @@ class IndependentColumns(BootstrapRows):
         for start in range(0, len(label), DRAWN_ROWS):
             part = label[start : start + DRAWN_ROWS]
             drawn = draw_near(self._table, part, given[start : start + DRAWN_ROWS], generator, self.spec.width)
+            if self.spec.groups:  # each is one choice, too
+                drawn = drawn[:, self.spec.leaders]
             out[start : start + DRAWN_ROWS] = self._table.rows.gather(0, drawn)
             tick(start + len(part), len(label))
         return out

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from dignn.core.errors import DignnError
+from dignn.graphs.column_checks import breach, missing_where_it_may_not
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
 # A condition that lacks no more than this to 1 lacks nothing.
@@ -60,10 +61,14 @@ class Table:
             raise DignnError(
                 f"{len(rows)} feature rows need as many conditions and weights; {len(condition)} were given"
             )
-        bad = (~rows.isfinite()).any(0)
-        if bool(bad.any()):
-            column = spec.column_name(int(bad.nonzero()[0, 0]))
+        bad = rows.isinf().any(0)
+        lost = missing_where_it_may_not(rows, spec)
+        if bool(bad.any()) or lost is not None:
+            column = spec.column_name(int(bad.nonzero()[0, 0]) if lost is None else lost)
             raise DignnError(f"Feature '{column}' holds NaN or infinite values; fill or drop them before learning")
+        found = breach(rows, spec) if spec.columns is not None else None
+        if found is not None:
+            raise DignnError(f"Feature '{spec.column_name(found[0])}' holds {found[1]}; say another kind")
         if spec.kind.discrete and bool(((rows < 0) | (rows != rows.round())).any()):
             raise DignnError(f"Features of kind '{spec.kind.value}' must be 0, 1, 2, ...; say kind 'continuous'")
         if spec.kind is FeatureKind.BINARY and bool((rows > 1).any()):
@@ -128,20 +133,26 @@ class Table:
         kept = {"condition": self.condition, "weight": self.weight}
         if self.context is not None:
             kept["context"] = self.context
-        if float((self.rows != 0).double().mean()) > _PACKED:
-            return {**kept, "rows": self.rows}
-        place = self.rows.nonzero()
-        value = self.rows[place[:, 0], place[:, 1]]
+        rows, absent = self.rows, self.rows.isnan()
+        if bool(absent.any()):  # files hold numbers
+            kept["missing"] = absent.nonzero().to(torch.int32)
+            rows = rows.masked_fill(absent, 0.0)
+        if float((rows != 0).double().mean()) > _PACKED:
+            return {**kept, "rows": rows}
+        place = rows.nonzero()
+        value = rows[place[:, 0], place[:, 1]]
         return {**kept, "place": place.to(torch.int32), "value": value}
 
     @classmethod
     def restored(cls, tensors: dict[str, Tensor], spec: FeatureSpec) -> Table:
         """From what :meth:`state` gave."""
         if "rows" in tensors:
-            rows = tensors["rows"]
+            rows = tensors["rows"].clone() if "missing" in tensors else tensors["rows"]
         else:
             rows = torch.zeros(len(tensors["weight"]), spec.width)
             rows[tensors["place"][:, 0].long(), tensors["place"][:, 1].long()] = tensors["value"]
+        if "missing" in tensors:
+            rows[tensors["missing"][:, 0].long(), tensors["missing"][:, 1].long()] = torch.nan
         return cls(rows, tensors["condition"], tensors["weight"], spec, tensors.get("context"))
 
     # -- parts ----------------------------------------------------------------------------------------

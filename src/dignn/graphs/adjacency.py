@@ -15,10 +15,14 @@ from torch import Tensor
 
 from dignn.core.errors import SchemaError
 from dignn.graphs.batch import PADDING, GraphBatch
+from dignn.graphs.column_checks import check_rows
 from dignn.graphs.feature_matrix import dense
 from dignn.graphs.flattening import flatten_for
 from dignn.graphs.schema import Schema
 from dignn.graphs.typed_edges import Dropped, TypedEdges, typed_edges_of
+
+# Columns of a type for which a node that misses their value is sought, at most.
+LACKING_COLUMNS = 8
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,11 @@ class Adjacency:
             row=view.row,
             label=view.label,
             graph_label=np.repeat(view.graph_label, np.diff(view.graph_ptr)),
-            tables={name: dense(x) for name, x in view.x.items() if x is not None and schema.spec(name).generated},
+            tables={
+                name: check_rows(dense(x), schema.spec(name), name)
+                for name, x in view.x.items()
+                if x is not None and schema.spec(name).generated
+            },
             dropped=edges.dropped,
         )
 
@@ -71,6 +79,17 @@ class Adjacency:
     def targets(self) -> np.ndarray:
         """Nodes where a fire may start: those of the target type, or all where answers are about whole graphs."""
         return np.flatnonzero(self.schema.task.types(self.schema.node_types)[self.node_type])
+
+    @property
+    def lacking(self) -> list[int]:
+        """A node that misses a value, for each of the first columns that miss some."""
+        found = []
+        for name, table in self.tables.items():
+            place = self.schema.type_index(name)
+            for column in self.schema.spec(name).missing[:LACKING_COLUMNS]:
+                absent = table[:, column].isnan().nonzero()[:1, 0].numpy()
+                found += np.flatnonzero((self.node_type == place) & np.isin(self.row, absent))[:1].tolist()
+        return found
 
     @cached_property
     def _cells(self) -> csr_array:

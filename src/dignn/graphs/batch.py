@@ -19,6 +19,7 @@ from dignn.core.checks import path as checked_path
 from dignn.core.errors import OutOfRangeError, RunFolderError, SchemaError
 from dignn.core.files import load_tensors, save_tensors
 from dignn.core.torch_defaults import plain_torch
+from dignn.graphs.column_checks import missing_where_it_may_not
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.schema import Schema
 
@@ -323,6 +324,12 @@ def _join_tables(batches: Sequence[GraphBatch]) -> tuple[dict[str, Tensor], list
     return tables, rows
 
 
+def _lacks(table: Tensor, spec: FeatureSpec) -> bool:
+    """Whether a table misses values though the spec knows of none."""
+    fits = table.dim() == 2 and table.size(1) == spec.width
+    return missing_where_it_may_not(table, spec) is not None if fits else bool(table.isnan().any())
+
+
 def _pack(prefix: str, table: Tensor, kind: FeatureKind) -> dict[str, Tensor]:
     """Discrete tables are stored by their non-zero entries: word tables are almost empty."""
     if not kind.discrete:
@@ -344,7 +351,8 @@ def _unpack(prefix: str, tensors: Mapping[str, Tensor], spec: FeatureSpec) -> Te
     for part in parts:
         if part not in found:
             raise SchemaError(f"it lacks {prefix}.{part}")
-        if not bool(found[part].isfinite().all()):
+        strange = found[part].isinf().any() if part == "dense" else ~found[part].isfinite().all()
+        if bool(strange) or (part == "dense" and _lacks(found[part], spec)):
             raise SchemaError(f"{prefix}.{part} holds values that are no numbers")
     if not spec.kind.discrete:
         return found["dense"]

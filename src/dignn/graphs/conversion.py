@@ -18,6 +18,7 @@ from torch_geometric.data import Batch, Data, HeteroData
 
 from dignn.core.errors import SchemaError
 from dignn.graphs.batch import PADDING, GraphBatch
+from dignn.graphs.column_checks import check_rows
 from dignn.graphs.edge_forms import write_edges
 from dignn.graphs.feature_matrix import as_given, dense
 from dignn.graphs.flattening import FlatGraphs, flatten_for
@@ -47,7 +48,7 @@ def from_pyg(graphs: Any, schema: Schema) -> GraphBatch:
         if found != spec.width and present:
             raise SchemaError(f"Node type '{name}' has {found} feature columns here and {spec.width} in the schema")
         if x is not None and spec.generated:
-            tables[name] = dense(x) if present else torch.zeros(0, spec.width)
+            tables[name] = check_rows(dense(x), spec, name) if present else torch.zeros(0, spec.width)
     return batch_of_flat(view, schema, code, tables)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.column_words import carried
+from dignn.graphs.feature_spec import Column, FeatureKind
 from dignn.graphs.schema import Relation
 
 
@@ -28,14 +29,21 @@ def type_name(graph: GraphBatch, node: int) -> str:
 
 
 def top_features(graph: GraphBatch, node: int, most: int = 8) -> list[tuple[str, float]]:
-    """Names and values of a node's non-zero columns, largest first (columns of a continuous type by size)."""
+    """Names and values of a node's non-zero columns, largest first (columns of a continuous type by size).
+
+    Columns that differ come in their order, categories and dates also where they are 0; a missing value is NaN.
+    """
+    return [(name, value) for name, value, _ in told_features(graph, node, most)]
+
+
+def told_features(graph: GraphBatch, node: int, most: int) -> list[tuple[str, float, Column]]:
+    """The same, and what each column holds, which says how its value is read."""
     name = type_name(graph, node)
     spec = graph.schema.spec(name)
     if spec.kind is FeatureKind.NONE or name not in graph.tables:
         return []
     row = graph.tables[name][int(graph.row[0, node])]
-    order = row.abs().argsort(descending=True, stable=True)[:most].tolist()
-    return [(spec.column_name(column), float(row[column])) for column in order if float(row[column]) != 0]
+    return [(spec.column_name(c), float(row[c]), spec.column(c)) for c in carried(row, spec)[:most]]
 
 
 def member_name(graph: GraphBatch, node: int) -> str:

@@ -1,7 +1,7 @@
 """Feature matrices as users keep them: of any dtype, dense or sparse, and what they hold.
 
 Inside, features are float32, which holds whole numbers up to 2^24. Sparse matrices stay sparse until a table is made of
-them; what they hold is read some rows at a time.
+them; what they hold is read some rows at a time. NaN is a missing value.
 """
 
 from __future__ import annotations
@@ -80,11 +80,12 @@ def read_matrix(x: Tensor | None, count: int, name: str) -> tuple[Tensor | None,
         entries = (x.unsqueeze(1) if form.vector else x).to_sparse_coo()
         values = _exact(entries._values(), name)
         found = torch.sparse_coo_tensor(entries._indices(), values, shape, check_invariants=False).coalesce()
-    if not torch.isfinite(values).all():
-        column = next(
-            int(bad.nonzero()[0]) for rows in row_blocks(found) if bool((bad := (~rows.isfinite()).any(0)).any())
+    if torch.isinf(values).any():
+        column = next(int(bad.nonzero()[0]) for rows in row_blocks(found) if bool((bad := rows.isinf().any(0)).any()))
+        raise SchemaError(
+            f"The features of type '{name}' hold infinity (first in column {column}); give numbers, or NaN where a "
+            "value is missing"
         )
-        raise SchemaError(f"The features of type '{name}' hold NaN or infinity (first in column {column}); clean them")
     return found, form
 
 
@@ -138,47 +139,3 @@ def as_given(rows: Tensor, spec: FeatureSpec) -> Tensor:
     if spec.vector:
         found = found[:, 0]
     return found if spec.layout == "strided" else found.to_sparse(layout=getattr(torch, spec.layout))
-
-
-# -- contents -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Contents:
-    """What there is in a matrix (n, d), n > 0.
-
-    Attributes:
-        least, greatest: (d,) of each column.
-        counting: whether it holds only 0, 1, 2, ...
-        one_hot: whether each row is a single 1.
-        identity: whether it is the identity matrix.
-    """
-
-    least: Tensor
-    greatest: Tensor
-    counting: bool
-    one_hot: bool
-    identity: bool
-
-    @classmethod
-    def of(cls, x: Tensor) -> Contents:
-        least, greatest = (torch.full((x.size(1),), end) for end in (torch.inf, -torch.inf))
-        counting = one_hot = True
-        identity, start = x.size(0) == x.size(1) > 1, 0
-        for rows in row_blocks(x):
-            least, greatest = torch.minimum(least, rows.amin(0)), torch.maximum(greatest, rows.amax(0))
-            counting = counting and bool((rows >= 0).all() and (rows == rows.round()).all())
-            one_hot = one_hot and bool((rows.sum(1) == 1).all() and (rows <= 1).all())
-            place = torch.arange(start, start + len(rows))
-            identity = identity and one_hot and bool((rows[torch.arange(len(rows)), place] == 1).all())
-            start += len(rows)
-        return cls(least, greatest, counting, one_hot and counting, identity and counting)
-
-    @property
-    def constant(self) -> bool:
-        """Whether all rows are the same."""
-        return bool((self.least == self.greatest).all())
-
-    @property
-    def largest(self) -> float:
-        return float(self.greatest.max())

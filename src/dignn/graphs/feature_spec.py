@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from enum import Enum
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from dignn.core.checks import choice, instance, names, number, switches, whole_number
 from dignn.core.errors import SchemaError
+from dignn.graphs.dates import DATE_UNITS, check_epoch
 
 
 class FeatureKind(str, Enum):
@@ -41,10 +41,6 @@ class ColumnKind(str, Enum):
     IDENTITY = "identity"  # an id: values are told apart, and there is nothing between them
     CONTINUOUS = "continuous"
     DATE = "date"  # units since an epoch
-
-
-# Units of dates, in days.
-DATE_UNITS = {"seconds": 1 / 86_400, "minutes": 1 / 1_440, "hours": 1 / 24, "days": 1.0, "years": 365.2425}
 
 
 @dataclass(frozen=True)
@@ -91,10 +87,7 @@ class Column:
             number("constant", self.constant, "a number")
         if self.kind is ColumnKind.DATE:
             choice("The unit of a date", self.unit, list(DATE_UNITS))
-            try:
-                date.fromisoformat(str(self.epoch))
-            except ValueError:
-                raise SchemaError(f"The epoch of a date is {self.epoch!r}; write it as YYYY-MM-DD") from None
+            check_epoch(str(self.epoch))
 
     @property
     def generated(self) -> bool:
@@ -208,6 +201,26 @@ class FeatureSpec:
         if self.kind is FeatureKind.IDENTITY:  # a one-hot row: one category with a column for each value
             return Column(ColumnKind.ONE_HOT, group=0)
         return Column(ColumnKind(self.kind.value), levels=None if self.levels is None else self.levels[number])
+
+    @cached_property
+    def kinds(self) -> tuple[ColumnKind, ...]:
+        """What each column holds, whether columns are all alike or not."""
+        if self.columns is not None:
+            return tuple(column.kind for column in self.columns)
+        return (self.column(0).kind,) * self.width if self.width else ()
+
+    def of_kind(self, *kinds: ColumnKind) -> list[int]:
+        """Numbers of the columns of these kinds."""
+        return [number for number, kind in enumerate(self.kinds) if kind in kinds]
+
+    @cached_property
+    def leaders(self) -> tuple[int, ...]:
+        """For each column the first one of its one-hot group, which speaks for all; itself where it stands alone."""
+        found = list(range(self.width))
+        for group in self.groups:
+            for column in group:
+                found[column] = group[0]
+        return tuple(found)
 
     @property
     def missing(self) -> tuple[int, ...]:

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from types import NoneType
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 from torch_geometric.data import Data, HeteroData
 
 from dignn.core.checks import instance
 from dignn.core.checks import names as names_of
 from dignn.core.errors import SchemaError
 from dignn.core.torch_defaults import plain_torch
+from dignn.graphs.column_kinds import Kinds
 from dignn.graphs.distinct_keys import distinct, mirrored
 from dignn.graphs.edge_forms import form_of
-from dignn.graphs.feature_matrix import Contents, FeatureForm
-from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.feature_inference import infer_features
 from dignn.graphs.flattening import HOMOGENEOUS_TYPE, FlatGraphs, flatten
 from dignn.graphs.intake import given_graphs
 from dignn.graphs.relation_codes import NUMBERS, ONE_HOT, relation_names
 from dignn.graphs.schema import Layout, Relation, Schema
 from dignn.graphs.tasks.base import Task
 from dignn.graphs.tasks.classification import classification
-
-log = logging.getLogger(__name__)
-
-# Whole numbers above this are measurements (a year, a price) rather than counts.
-MAX_COUNT = 255
 
 
 @plain_torch()
@@ -40,7 +31,7 @@ def infer_schema(
     target: str | None = None,
     *,
     task: Task | None = None,
-    kinds: Mapping[str, FeatureKind | str] | None = None,
+    kinds: Mapping[str, Kinds] | None = None,
     names: Mapping[str, Sequence[str]] | None = None,
     classes: Sequence[str] | None = None,
     type_names: Sequence[str] | None = None,
@@ -49,17 +40,21 @@ def infer_schema(
     """Describes ``data``.
 
     A feature matrix is binary if it holds only 0 and 1, counts if it holds whole numbers from 0 to 255, an
-    identity if it is the identity matrix, absent if every row is the same, and continuous otherwise;
-    ``kinds`` overrules this (``categorical`` must be said, and of an integer tensor with larger numbers the kind must
-    be). Two edge types that hold the same edges in opposite directions are one relation. The schema remembers the dtype
-    and layout of features, and in which fields and forms edges are kept.
+    identity if it is the identity matrix, absent if every row is the same, and continuous otherwise. Where its columns
+    differ in that, where values are missing (NaN), or where a one-hot group stands beside other columns, it is mixed,
+    and each column has a kind of its own (:mod:`dignn.graphs.feature_inference`). ``kinds`` overrules this
+    (``categorical``, ``identity`` of a column and ``date`` must be said, and of an integer column with larger numbers
+    the kind must be). Two edge types that hold the same edges in opposite directions are one relation. The schema
+    remembers the dtype and layout of features, and in which fields and forms edges are kept.
 
     Args:
         data: one graph (node classification) or several graphs (graph classification), in any form that
             :func:`~dignn.graphs.intake.given_graphs` knows.
         target: the classified node type of a ``HeteroData``.
         task: what is answered about, where that is no classification of nodes or graphs.
-        kinds: feature kind by node type, where the guess is wrong.
+        kinds: by node type, where the guess is wrong, the kind of all columns, or by name or number of a column its
+            kind: ``{"user": "count", "paper": {"price": "continuous", 3: "categorical", "year":
+            "date:years:0000-01-01", "red": "one-hot:colour"}}``. A kind is a text, a ``ColumnKind`` or a ``Column``.
         names: column names by node type (member names for an identity type).
         classes: class names; by default ``class 0``, ``class 1``, ...
         type_names: for ``Data`` whose ``x`` is a one-hot node type: the names of the types.
@@ -98,7 +93,15 @@ def infer_schema(
         node_types=view.type_names,
         relations=_relations(view),
         features=tuple(
-            _features_of(view, name, (kinds or {}).get(name), (names or {}).get(name)) for name in view.type_names
+            infer_features(
+                view.x[name],
+                name,
+                kind=(kinds or {}).get(name),
+                names=(names or {}).get(name),
+                form=view.form[name],
+                warn=True,
+            )
+            for name in view.type_names
         ),
         classes=task.classes(_labels(view, task), classes),
         target=task.target,
@@ -128,128 +131,6 @@ def _labels(view: FlatGraphs, task: Task) -> np.ndarray:
     """Of all that is answered about."""
     answered = task.types(view.type_names)[view.node_type]
     return task.node_class(view.label[answered], view.graph_label)
-
-
-def infer_features(
-    x: Tensor | None,
-    node_type: str,
-    *,
-    kind: FeatureKind | str | None = None,
-    names: Sequence[str] | None = None,
-    form: FeatureForm | None = None,
-) -> FeatureSpec:
-    """The spec of one feature matrix (n, d), dense or sparse; None for a type without features.
-
-    Args:
-        x: the matrix.
-        node_type: the type, for messages.
-        kind: of its columns, where that is known.
-        names: of its columns.
-        form: what the matrix is outside, if ``x`` was made from it.
-
-    Raises:
-        SchemaError: the matrix is not of the kind that was said, or holds whole numbers of which it must be said.
-    """
-    return _spec(x, node_type, kind, names, form)[0]
-
-
-def _features_of(
-    view: FlatGraphs, name: str, kind: FeatureKind | str | None, names: Sequence[str] | None
-) -> FeatureSpec:
-    """Of a type of the data; says so where floating-point numbers that may be ids are taken for quantities."""
-    spec, held = _spec(view.x[name], name, kind, names, view.form[name])
-    guessed = kind is None and spec.kind is FeatureKind.CONTINUOUS
-    if guessed and held is not None and held.counting and held.largest > MAX_COUNT:
-        log.warning(
-            "Node type '%s' has whole numbers up to %.0f in x, which are taken for quantities; if they are ids, "
-            "say so by infer_schema(..., kinds={'%s': 'categorical'}), or --kinds %s=categorical",
-            *(name, held.largest, name, name),
-        )
-    return spec
-
-
-def _spec(
-    x: Tensor | None,
-    node_type: str,
-    kind: FeatureKind | str | None,
-    names: Sequence[str] | None,
-    form: FeatureForm | None,
-) -> tuple[FeatureSpec, Contents | None]:
-    """As :func:`infer_features` has it, and what the matrix holds, where it holds anything."""
-    form = form if form is not None else FeatureForm() if x is None else FeatureForm.of(x)
-    options: dict[str, Any] = {
-        "names": None if names is None else names_of(f"names of '{node_type}'", names),
-        **asdict(form),
-    }
-    said = None if kind is None else _kind(kind)
-    if x is None or x.size(1) == 0:
-        if said not in (None, FeatureKind.NONE):
-            raise SchemaError(
-                f"Node type '{node_type}' is said to be {said.value}, but it has no x; add x, or leave its kind out"
-            )
-        return FeatureSpec(**options), None
-    held = Contents.of(x.float() if x.layout is torch.strided else x) if len(x) else None
-    chosen = said or _guess_kind(held)
-    if said is None and form.integer and held is not None:
-        _refuse_codes(held, chosen, node_type)
-    if held is not None:
-        _check_kind(held, chosen, node_type)
-    if chosen is FeatureKind.NONE:
-        options["constant"] = tuple(held.least.tolist()) if held is not None else (0.0,) * x.size(1)
-    elif chosen in (FeatureKind.COUNT, FeatureKind.CATEGORICAL):
-        top = held.greatest.tolist() if held is not None else [0] * x.size(1)
-        options["levels"] = tuple(int(value) + 1 for value in top)
-    return FeatureSpec(**options, kind=chosen, width=x.size(1)), held
-
-
-def _check_kind(held: Contents, chosen: FeatureKind, node_type: str) -> None:
-    if chosen is FeatureKind.NONE and not held.constant:
-        raise SchemaError(
-            f"Node type '{node_type}' is said to have no features, but its rows of x differ; leave its kind out"
-        )
-    if chosen.discrete and not held.counting:
-        raise SchemaError(
-            f"Node type '{node_type}' is said to be {chosen.value}, but x holds values that are not 0, 1, 2, ...; "
-            "say kind 'continuous', or leave it out"
-        )
-    if chosen is FeatureKind.BINARY and held.largest > 1:
-        raise SchemaError(
-            f"Node type '{node_type}' is said to be binary, but x holds {held.largest:g}; say kind 'count'"
-        )
-    if chosen is FeatureKind.IDENTITY and not held.one_hot:
-        raise SchemaError(
-            f"Node type '{node_type}' is said to carry identities, but its rows are not one-hot; leave its kind out"
-        )
-
-
-def _refuse_codes(held: Contents, guess: FeatureKind, node_type: str) -> None:
-    """Large whole numbers of an integer tensor may be numbers of rows in an embedding, between which nothing lies."""
-    if guess is FeatureKind.CONTINUOUS and held.largest > MAX_COUNT:
-        raise SchemaError(
-            f"Node type '{node_type}' has whole numbers up to {held.largest:.0f} in x, which may be ids or quantities; "
-            f"say which by infer_schema(..., kinds={{'{node_type}': 'categorical'}}) for ids or codes, 'count' for "
-            f"counts, or 'continuous' for quantities (on the command line --kinds {node_type}=categorical)"
-        )
-
-
-def _kind(name: FeatureKind | str) -> FeatureKind:
-    try:
-        return FeatureKind(name)
-    except ValueError:
-        known = ", ".join(kind.value for kind in FeatureKind)
-        raise SchemaError(f"'{name}' is not a kind of features; choose from {known}") from None
-
-
-def _guess_kind(held: Contents | None) -> FeatureKind:
-    if held is None:
-        return FeatureKind.CONTINUOUS
-    if held.identity:
-        return FeatureKind.IDENTITY
-    if held.constant:
-        return FeatureKind.NONE
-    if held.counting and held.largest <= MAX_COUNT:
-        return FeatureKind.BINARY if held.largest <= 1 else FeatureKind.COUNT
-    return FeatureKind.CONTINUOUS
 
 
 # -- relations ----------------------------------------------------------------------------------------

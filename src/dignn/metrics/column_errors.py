@@ -121,9 +121,21 @@ def co_occurrence_error(one: Matrix, other: Matrix, pairs: float | None = None) 
     return _mean_difference(one, other, _together, pairs)
 
 
-def correlation_error(one: Matrix, other: Matrix) -> float | None:
-    """Mean over pairs i < j of the difference of Pearson correlations; those of a constant column are 0."""
-    return _mean_difference(one, other, _correlated)
+def correlation_error(one: Matrix, other: Matrix, units: np.ndarray | None = None) -> float | None:
+    """Mean over pairs i < j of the difference of Pearson correlations; those of a constant column are 0.
+
+    ``units`` (d,) tells which columns are parts of one thing; these are no pairs. None without any pair.
+    """
+    if units is None:
+        return _mean_difference(one, other, _correlated)
+    inside = [np.flatnonzero(units == unit) for unit in np.unique(units)]
+    width = len(units)
+    pairs = width * (width - 1) / 2 - sum(len(part) * (len(part) - 1) / 2 for part in inside)
+    total = _mean_difference(one, other, _correlated, min(1.0, pairs))
+    if total is None:
+        return None
+    own = (_mean_difference(one[:, part], other[:, part], _correlated, 1.0) for part in inside if len(part) > 1)
+    return max(0.0, total - sum(found or 0.0 for found in own)) / pairs
 
 
 def _mean_difference(

@@ -16,7 +16,7 @@ from torch import Tensor
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.graphs.batch import PADDING, GraphBatch
-from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.schema import Schema
 from dignn.metrics.counting import some
 
@@ -61,7 +61,8 @@ def control_sets(candidates: GraphBatch, train: GraphBatch, seed: Seed) -> dict[
     Returns:
         ``real_subgraphs``: training graphs as they are, fewer where there are not so many. ``random_trees``: of the
         candidates' sizes, see :func:`random_trees`, with real rows. ``column_noise``: the candidates' structure, every
-        column of a row drawn from its own marginal in the type (an identity type draws a member). ``shuffled_rows``:
+        column of a row drawn from its own marginal in the type (an identity type draws a member, a one-hot group a
+        category). ``shuffled_rows``:
         the candidates' structure, real rows of the type at random, which fit neither class nor neighbours.
     """
     trees = random_trees(train, candidates.sizes.tolist(), seed=seed.child("random_trees"))
@@ -159,8 +160,8 @@ def _drawn(labels: Tensor, count: int, rng: np.random.Generator) -> Tensor:
 
 # -- features -----------------------------------------------------------------------------------------
 
-# (table, rows of it that real nodes have, how many, generator) -> new table, rows of it for the nodes
-Draw = Callable[[Tensor, Tensor, int, torch.Generator], tuple[Tensor, Tensor]]
+# (table, its spec, rows of it that real nodes have, how many, generator) -> new table, rows of it for the nodes
+Draw = Callable[[Tensor, FeatureSpec, Tensor, int, torch.Generator], tuple[Tensor, Tensor]]
 
 
 def _with_rows(graphs: GraphBatch, real: GraphBatch, draw: Draw, seed: Seed) -> GraphBatch:
@@ -173,20 +174,26 @@ def _with_rows(graphs: GraphBatch, real: GraphBatch, draw: Draw, seed: Seed) -> 
         here = graphs.node_type == code
         # A one-hot row is one choice, not many columns.
         draw_rows = _real_rows if spec.kind is FeatureKind.IDENTITY else draw
-        tables[name], row[here] = draw_rows(real.tables[name], known, int(here.sum()), seed.child(name).torch())
+        tables[name], row[here] = draw_rows(real.tables[name], spec, known, int(here.sum()), seed.child(name).torch())
     return replace(graphs, tables=tables, row=row)
 
 
-def _real_rows(table: Tensor, known: Tensor, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def _real_rows(
+    table: Tensor, spec: FeatureSpec, known: Tensor, count: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
     """Whole rows at random; the table is shared, not copied."""
     return table, known[torch.randint(len(known), (count,), generator=generator)]
 
 
-def _noise(table: Tensor, known: Tensor, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Every column of a row from another real row."""
+def _noise(
+    table: Tensor, spec: FeatureSpec, known: Tensor, count: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Every column of a row from another real row; a one-hot group, which is one choice, from one."""
     width = table.size(1)
     made = table.new_empty(count, width)
     for start in range(0, count, NOISE_ROWS):
         shape = (min(NOISE_ROWS, count - start), width)
-        made[start : start + NOISE_ROWS] = table.gather(0, known[torch.randint(len(known), shape, generator=generator)])
+        drawn = torch.randint(len(known), shape, generator=generator)
+        drawn = drawn[:, spec.leaders] if spec.groups else drawn
+        made[start : start + NOISE_ROWS] = table.gather(0, known[drawn])
     return made, torch.arange(count)

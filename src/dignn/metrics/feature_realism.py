@@ -16,7 +16,8 @@ from torch import Tensor
 
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
-from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.column_checks import breach as unfit
+from dignn.graphs.feature_spec import Column, FeatureKind, FeatureSpec
 from dignn.metrics.c2st import c2st
 from dignn.metrics.column_errors import (
     Indicators,
@@ -33,6 +34,7 @@ from dignn.metrics.counting import some
 from dignn.metrics.feature_rows import FeatureRows
 from dignn.metrics.measures.cosine import mean_cosine
 from dignn.metrics.memorisation import memorisation
+from dignn.metrics.mixed_rows import Encoding, column_error, counted
 
 FEATURE_METRICS = ("column_error", "pair_error", "row_density", "cosine", "c2st", "memorisation")
 # Rows of a table that are looked at at most.
@@ -57,11 +59,14 @@ class FeatureRealism:
     The metrics:
         column_error: mean over columns of the total variation (discrete) or the Kolmogorov-Smirnov distance
             (continuous). Of an identity type, the total variation of the members; nothing else applies there.
+            Mixed columns: see :func:`dignn.metrics.mixed_rows.column_error`.
         pair_error: mean over pairs of columns of the absolute difference of P(both > 0), or of Pearson correlations
             (continuous; 0 for a constant column). Codes of a categorical type are compared value by value, all values
-            but 0; pairs of values that real rows have are counted. None with a single column.
+            but 0; pairs of values that real rows have are counted. Mixed columns: of Pearson correlations between
+            ranks (numbers), flags, categories and what is missing. None with a single column.
         row_density: Wasserstein-1 distance of the numbers of non-zeros per row. None for categorical columns, whose 0
-            is a code like any other, and for continuous ones if no held-out row has a 0.
+            is a code like any other, and for continuous ones if no held-out row has a 0; of mixed columns flags and
+            counts are looked at.
         cosine: mean cosine of generated and training rows; its floor is that of held-out and training rows, and the
             right value is that, not the maximum. Without training rows: of generated and held-out rows.
         c2st: how well a classifier tells the rows apart, see :func:`dignn.metrics.c2st.c2st`; 0.5 is ideal.
@@ -78,7 +83,12 @@ class FeatureRealism:
 
 
 def feature_realism(
-    generated: Table, train: Table | None, held_out: Table, kind: FeatureKind | str, *, seed: Seed | None = None
+    generated: Table,
+    train: Table | None,
+    held_out: Table,
+    kind: FeatureKind | FeatureSpec | str,
+    *,
+    seed: Seed | None = None,
 ) -> FeatureRealism:
     """Measures generated feature rows.
 
@@ -90,7 +100,8 @@ def feature_realism(
         generated: (n, d) rows that a generator made.
         train: (m, d) rows that it learned from; None where they are not known: no floors and no memorisation.
         held_out: (k, d) real rows that it never saw.
-        kind: what the columns hold; :func:`dignn.graphs.inference.infer_features` guesses it from real rows.
+        kind: what the columns hold, or, where they differ, the spec that says so of each;
+            :func:`dignn.graphs.feature_inference.infer_features` guesses it from real rows.
         seed: decides which rows are drawn, by default always the same.
 
     Raises:
@@ -104,25 +115,28 @@ def feature_realism(
     as_many = rows.known[some(rows.known.shape[0], compared, seed.child("floor").numpy())]
     floor = distances(replace(rows, made=as_many), seed)
     if rows.kind is not FeatureKind.IDENTITY:
-        value["cosine"], floor["cosine"] = mean_cosine(rows.made, rows.known), mean_cosine(rows.real, rows.known)
+        made, known, others = as_numbers(rows, rows.made, rows.known, rows.real)
+        value["cosine"], floor["cosine"] = mean_cosine(made, known), mean_cosine(others, known)
         value["memorisation"], floor["memorisation"] = memorisation(
-            rows.made, rows.known, rows.real, rows.kind, seed=seed.child("memorisation")
+            made, known, others, rows.kind, seed=seed.child("memorisation")
         )
     return FeatureRealism(rows.kind, value, floor, compared, real)
 
 
 def compared_rows(
-    generated: Table, train: Table | None, held_out: Table, kind: FeatureKind | str, seed: Seed
+    generated: Table, train: Table | None, held_out: Table, kind: FeatureKind | FeatureSpec | str, seed: Seed
 ) -> FeatureRows:
     """The rows that :func:`feature_realism` compares."""
     tables = {"generated": table_of(generated), "held-out": table_of(held_out)}
     if train is not None:
         tables["training"] = table_of(train)
-    kind = _check(tables, kind)
+    spec = kind if isinstance(kind, FeatureSpec) and kind.kind is FeatureKind.MIXED else None
+    kind = _check(tables, kind.kind if isinstance(kind, FeatureSpec) else kind, spec)
     number = min(MOST_TABLE_ROWS, *(len(table) for name, table in tables.items() if name != "held-out"))
     most = {"generated": number, "held-out": MOST_TABLE_ROWS, "training": MOST_TABLE_ROWS}
     found = {name: _some(name, table, most[name], kind, seed) for name, table in tables.items()}
-    return FeatureRows(kind, found["generated"], found["held-out"], found.get("training"))
+    columns = None if spec is None else spec.columns
+    return FeatureRows(kind, found["generated"], found["held-out"], found.get("training"), columns=columns)
 
 
 def distances(rows: FeatureRows, seed: Seed) -> Values:
@@ -136,6 +150,8 @@ def distances(rows: FeatureRows, seed: Seed) -> Values:
     nothing: Values = dict.fromkeys(FEATURE_METRICS)
     if kind is FeatureKind.IDENTITY:  # one-hot rows: one choice, not many columns
         return {**nothing, "column_error": total_variation(_member(made), _member(real))}
+    if rows.columns is not None:
+        return {**nothing, **_mixed_distances(rows, rows.columns, seed)}
     continuous = kind is FeatureKind.CONTINUOUS
     # Whether the number of non-zeros says anything.
     zeros = real.nnz < real.shape[0] * real.shape[1] if continuous else kind is not FeatureKind.CATEGORICAL
@@ -147,6 +163,33 @@ def distances(rows: FeatureRows, seed: Seed) -> Values:
         "cosine": mean_cosine(made, real),
         "c2st": c2st(made, real, seed=seed.child("c2st")),
     }
+
+
+def _mixed_distances(rows: FeatureRows, columns: tuple[Column, ...], seed: Seed) -> Values:
+    """The same of columns that differ."""
+    ranks = Encoding(columns, _real(rows), ranks=True)
+    (made, units), (real, _) = ranks(rows.made), ranks(rows.real)
+    full = [counted(table, columns) for table in (rows.made, rows.real)]
+    numbers = as_numbers(rows, rows.made, rows.real)
+    return {
+        "column_error": column_error(rows.made, rows.real, columns),
+        "pair_error": correlation_error(made, real, units),
+        "row_density": None if full[0] is None or full[1] is None else row_density_distance(full[0], full[1]),
+        "cosine": mean_cosine(*numbers),
+        "c2st": c2st(*numbers, seed=seed.child("c2st")),
+    }
+
+
+def as_numbers(rows: FeatureRows, *tables: Matrix) -> list[Matrix]:
+    """Tables of such rows so that distances and angles mean something: as they are where all columns are alike."""
+    if rows.columns is None:
+        return list(tables)
+    code = Encoding(rows.columns, _real(rows))
+    return [code(table)[0] for table in tables]
+
+
+def _real(rows: FeatureRows) -> list[Matrix]:
+    return [rows.real] if rows.known is None else [rows.real, rows.known]
 
 
 def _pair_error(rows: FeatureRows) -> float | None:
@@ -188,9 +231,10 @@ def breach(rows: Matrix, kind: FeatureKind) -> str | None:
     return None
 
 
-def _check(tables: Mapping[str, Tensor], kind: FeatureKind | str) -> FeatureKind:
-    known = [item.value for item in FeatureKind if item is not FeatureKind.NONE]
-    if kind not in known:
+def _check(tables: Mapping[str, Tensor], kind: FeatureKind | str, spec: FeatureSpec | None) -> FeatureKind:
+    """Raises for tables that cannot be compared; ``spec`` is of columns that differ."""
+    known = [item.value for item in FeatureKind if item not in (FeatureKind.NONE, FeatureKind.MIXED)]
+    if kind not in known and spec is None:
         raise DignnError(
             f"Features of kind '{getattr(kind, 'value', kind)}' cannot be compared; say {', '.join(known)}"
         )
@@ -203,6 +247,9 @@ def _check(tables: Mapping[str, Tensor], kind: FeatureKind | str) -> FeatureKind
         if table.size(1) != width:
             raise DignnError(f"The {name} table has {table.size(1)} columns, the held-out one {width}; give the same")
         # One sum instead of a test of every value: no copy of a wide table.
-        if not bool(table.sum().isfinite()) and not bool(table.isfinite().all()):
+        if spec is None and not bool(table.sum().isfinite()) and not bool(table.isfinite().all()):
             raise DignnError(f"The {name} table holds values that are not finite; replace NaN and infinity first")
+        wrong = None if spec is None else unfit(table.float(), spec)
+        if wrong is not None:
+            raise DignnError(f"Column {wrong[0]} of the {name} table holds {wrong[1]}; give another spec")
     return kind

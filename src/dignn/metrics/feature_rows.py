@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from torch import Tensor
 
 from dignn.graphs.batch import GraphBatch, spread
-from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.feature_spec import Column, FeatureKind
 from dignn.metrics.column_errors import Matrix, matrix_of
 
 # Rows of a type that are compared at most.
@@ -29,8 +30,14 @@ LEAST_HELD_OUT_ROWS = 20
 
 # By node type, (rows of its table,) whether generators learned from the row.
 Learned = Mapping[str, Tensor]
-# Feature rows (n, d) of the target nodes of a class, generated and of training graphs.
-ClassRows = tuple[Tensor, Tensor]
+
+
+class ClassRows(NamedTuple):
+    """Feature rows (n, d) of the target nodes of a class, generated and of training graphs; what mixed columns hold."""
+
+    made: Tensor | Matrix
+    real: Tensor | Matrix
+    columns: tuple[Column, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +52,7 @@ class FeatureRows:
         sides: learned rows, and rows that were not, each node once, to see which of them a row is nearer to; None where
             there are too few.
         learned: whether ``made`` are learned rows themselves.
+        columns: (mixed) what each column holds.
     """
 
     kind: FeatureKind
@@ -53,6 +61,7 @@ class FeatureRows:
     known: Matrix | None = None
     sides: tuple[Matrix, Matrix] | None = None
     learned: bool = False
+    columns: tuple[Column, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +110,7 @@ class RealRows:
                 known=_rows(self.train, name, of_train),
                 sides=self._sides(name, spec.kind),
                 learned=learned,
+                columns=spec.columns,
             )
         return found
 
@@ -136,7 +146,11 @@ def class_rows(generated: GraphBatch, real: GraphBatch) -> list[ClassRows]:
     target = generated.schema.target
     if target not in generated.tables or target not in real.tables:
         return []
-    return [(_of_class(generated, number), _of_class(real, number)) for number in range(real.schema.num_classes)]
+    columns = real.schema.spec(target).columns
+    return [
+        ClassRows(_of_class(generated, number), _of_class(real, number), columns)
+        for number in range(real.schema.num_classes)
+    ]
 
 
 def _of_class(batch: GraphBatch, number: int) -> Tensor:

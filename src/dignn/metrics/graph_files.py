@@ -83,9 +83,12 @@ def read_table(path: Path | str) -> np.ndarray:
         raise DignnError(f"{path}: x holds no real numbers ({getattr(table, 'dtype', 'text')}); give such numbers")
     if table.ndim != 2 or not table.size:
         raise DignnError(f"{path}: x has shape {table.shape}; it needs rows and columns, at least one of each")
-    if not np.isfinite(table).all():
-        raise DignnError(f"{path}: x holds NaN or infinity; replace them by numbers first")
-    if table.dtype.kind == "f" and float(max(table.max(), -table.min())) > LARGEST:
+    if np.isinf(table).any():
+        raise DignnError(f"{path}: x holds infinity; replace it by numbers first, or by NaN where a value is missing")
+    if np.isnan(table).all(0).any():
+        column = int(np.flatnonzero(np.isnan(table).all(0))[0])
+        raise DignnError(f"{path}: column {column} of x is NaN in every row; leave it out")
+    if table.dtype.kind == "f" and float(max(np.nanmax(table), -np.nanmin(table))) > LARGEST:
         raise DignnError(f"{path}: x holds values beyond {LARGEST:.0e}; scale its columns first")
     return table
 

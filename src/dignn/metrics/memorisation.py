@@ -31,7 +31,8 @@ def memorisation(
     hub) can move both by 0.05. None if there is one part only.
 
     Distances: L1 for binary columns and counts, the number of different columns for categorical ones, and Euclid in
-    units of the training rows' standard deviations for continuous ones.
+    units of the training rows' standard deviations for continuous ones. Mixed rows come as numbers of one scale
+    (:class:`dignn.metrics.mixed_rows.Encoding`), which Euclid measures.
 
     Args:
         generated, train, held_out: rows (n, d) each; all have the same width.
@@ -55,6 +56,8 @@ def memorisation(
 
 def _squared(kind: FeatureKind, train: Matrix, tables: list[Matrix]) -> list[Matrix]:
     """The tables so that squared Euclid between them is (a monotone function of) the distance that is wanted."""
+    if kind is FeatureKind.MIXED:
+        return tables
     if kind is FeatureKind.CONTINUOUS:
         deviation = moments(train)[1]
         scale = sparse.diags(1.0 / np.where(deviation > 0, deviation, 1.0))

@@ -18,14 +18,16 @@ from torch import Tensor
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.graphs.batch import PADDING, GraphBatch
+from dignn.graphs.column_checks import breach as unfit
+from dignn.graphs.feature_inference import infer_features
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
-from dignn.graphs.inference import infer_features
 from dignn.graphs.isomorphism import fingerprints
 from dignn.graphs.plain_graph import PlainGraph
 from dignn.graphs.schema import Relation, Schema
 from dignn.metrics.column_errors import matrix_of, table_of
 from dignn.metrics.counting import share
 from dignn.metrics.feature_realism import Table, breach, compared_rows
+from dignn.metrics.feature_rows import ClassRows
 from dignn.metrics.graph_statistics import by_size
 from dignn.metrics.measured import MeasuredGraphs, Reality
 from dignn.metrics.metric import layers
@@ -82,13 +84,13 @@ def compare_graphs(
 
 
 def compare_tables(
-    real: Table, generated: Table, kind: FeatureKind | str | None = None, *, seed: Seed | None = None
+    real: Table, generated: Table, kind: FeatureKind | FeatureSpec | str | None = None, *, seed: Seed | None = None
 ) -> dict[str, Any]:
     """``paper`` and ``sound`` metrics of generated feature rows (n, d) against real ones (m, d).
 
     Args:
-        kind: what the columns hold. By default guessed from the real rows, or from all rows where the generated ones
-            are not of that kind (0.3 among real 0 and 1).
+        kind: what the columns hold, or, where they differ, a spec of them. By default guessed from the real rows, or
+            from all rows where the generated ones are not of that kind (0.3 among real 0 and 1).
         seed: of everything that is drawn.
 
     Raises:
@@ -96,7 +98,8 @@ def compare_tables(
     """
     one, other = table_of(real), table_of(generated)
     rows = compared_rows(other, None, one, _guess(one, other) if kind is None else kind, seed or Seed(0))
-    measured = MeasuredGraphs(has=frozenset({"features"}), rows={"rows": rows}, class_rows=[(rows.made, rows.real)])
+    of_all = ClassRows(rows.made, rows.real, rows.columns)
+    measured = MeasuredGraphs(has=frozenset({"features"}), rows={"rows": rows}, class_rows=[of_all])
     reality = Reality(seed=seed or Seed(0))
     found = layers(lambda metric: metric.of(measured, reality))
     del found["sound"]["features"]["by_type"]  # rows of a table have no node type
@@ -149,9 +152,13 @@ def _batch(graphs: Sequence[PlainGraph]) -> GraphBatch:
 # -- tables -------------------------------------------------------------------------------------------
 
 
-def _guess(real: Tensor, generated: Tensor) -> FeatureKind:
+def _guess(real: Tensor, generated: Tensor) -> FeatureKind | FeatureSpec:
     """What the columns hold: the kind of the real rows, or the next wider one that fits the generated rows too."""
-    kind, tables = infer_features(real, "rows").kind, [matrix_of(table) for table in (real, generated)]
+    spec, tables = infer_features(real, "rows"), [matrix_of(table) for table in (real, generated)]
+    kind = spec.kind
+    if kind is FeatureKind.MIXED or bool(generated.isnan().any()):
+        fits = generated.dim() != 2 or generated.size(1) != spec.width or unfit(generated.float(), spec) is None
+        return spec if fits else infer_features(torch.cat([real, generated]), "rows")
     # Equal rows are "no features" to a model; here they are rows like others.
     first = FeatureKind.BINARY if kind is FeatureKind.NONE else kind
     wider = _WIDER[_WIDER.index(first) :]

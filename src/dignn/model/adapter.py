@@ -173,9 +173,7 @@ class GNNAdapter:
             raise ModelMismatchError(f"The sampled graphs have no {self.task.things} to score; give other graphs")
         output = torch.cat(rows).cpu()
         if not torch.isfinite(output).all():
-            raise ModelMismatchError(
-                "The model's scores are NaN or infinite on the data's own graphs; check its weights and the features"
-            )
+            raise ModelMismatchError(_why_no_number(batch))
         # What a linear layer gives is raw, though scores may happen to look like probabilities.
         said = self._said or ("raw" if raw else None)
         self.return_type = self.task.recognise(output, said, self.schema.classes)
@@ -256,6 +254,19 @@ def _source(layers: Layers, output: Tensor, batch: GraphBatch) -> nn.Module | No
             if _equal(chosen, output):
                 return layer
     return None
+
+
+def _why_no_number(batch: GraphBatch) -> str:
+    """Why the model's scores of real graphs are NaN or infinite: for what is missing in them, if anything is."""
+    for name in batch.tables:
+        absent = batch.features(name).isnan().any(0).nonzero()[:, 0]
+        if len(absent):
+            column = batch.schema.spec(name).column_name(int(absent[0]))
+            return (
+                f"The model's scores are NaN on the data's own graphs, where '{column}' of '{name}' misses values; "
+                "fill them in before training, or have the model handle NaN"
+            )
+    return "The model's scores are NaN or infinite on the data's own graphs; check its weights and the features"
 
 
 def _equal(one: Tensor, other: Tensor) -> bool:

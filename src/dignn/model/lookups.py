@@ -9,8 +9,8 @@ from torch import Tensor
 
 from dignn.core.errors import ModelMismatchError
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.feature_spec import FeatureKind
-from dignn.graphs.inference import MAX_COUNT
+from dignn.graphs.feature_inference import MAX_COUNT
+from dignn.graphs.feature_spec import ColumnKind
 from dignn.model.adapter import GNNAdapter
 
 # Columns of a type that are tried: ids are few, and each costs two questions.
@@ -30,17 +30,18 @@ def refuse_lookups(adapter: GNNAdapter, batch: GraphBatch) -> None:
     batch = GraphBatch.unpacked(batch.schema, batch.packed())  # tables of their own rows, which are few
     known = adapter.score(batch).logits
     for name, table in batch.tables.items():
-        if batch.schema.spec(name).kind is not FeatureKind.CONTINUOUS or not len(table):
+        numbers = batch.schema.spec(name).of_kind(ColumnKind.CONTINUOUS)
+        if not numbers or not len(table):
             continue
-        whole = (table == table.round()).all(0) & (table.amax(0) > MAX_COUNT)
-        for column in whole.nonzero()[:_MOST, 0].tolist():
+        there = table.nan_to_num(0.0)
+        whole = (there == there.round()).all(0) & (there.amax(0) > MAX_COUNT)
+        for column in [column for column in numbers if bool(whole[column])][:_MOST]:
             fractions, steps = (_answers_stay(adapter, batch, name, column, step, known) for step in (0.25, -1))
             if fractions and not steps:
                 raise ModelMismatchError(
                     f"{batch.schema.spec(name).column_name(column).capitalize()} of '{name}' holds whole numbers up to "
-                    f"{float(table[:, column].max()):g} that the model looks up, so they are no quantities; say "
-                    f"kinds={{'{name}': 'categorical'}} in infer_schema where all columns are such codes, or leave the "
-                    "column out"
+                    f"{float(there[:, column].max()):g} that the model looks up, so they are no quantities; say "
+                    f"kinds={{'{name}': {{{column}: 'categorical'}}}} in infer_schema, or leave the column out"
                 )
 
 

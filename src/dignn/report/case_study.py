@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from dignn.core.errors import DignnError
+from dignn.graphs.column_words import carried, in_words
 from dignn.graphs.description import type_name
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.report.charts.densities import ENOUGH, density_of
@@ -153,7 +155,7 @@ def _label(ax: Axes, text: str) -> None:
 def _draw_features(explanation: Explanation, profile: Profile | None, ax: Axes) -> None:
     """Upwards the columns that the classified node has, downwards the mean of real nodes of the class.
 
-    Codes of categories have no height, so these are told and not drawn.
+    Codes of categories have no height, and columns that differ no common one, so these are told and not drawn.
     """
     graph, node = explanation.graph, explanation.node
     assert node is not None  # there is a target type
@@ -161,8 +163,8 @@ def _draw_features(explanation: Explanation, profile: Profile | None, ax: Axes) 
     spec = graph.schema.spec(name)
     row = graph.tables[name][int(graph.row[0, node])].numpy().astype(float)
     missed = [] if explanation.evidence is None else [effect.column for effect in explanation.evidence.own_columns]
-    if spec.kind is FeatureKind.CATEGORICAL:
-        _tell_categories(spec, name, missed, row, ax)
+    if spec.kind is FeatureKind.CATEGORICAL or spec.columns is not None:
+        _tell_values(spec, name, missed, row, ax)
         return
     mean = None
     if profile is not None and float(profile.weight[explanation.class_index]) > 0:
@@ -198,12 +200,16 @@ def _draw_features(explanation: Explanation, profile: Profile | None, ax: Axes) 
     _write_names(spec, named, tops, ax)
 
 
-def _tell_categories(spec: FeatureSpec, name: str, missed: list[int], row: np.ndarray, ax: Axes) -> None:
-    """Codes of the columns that the model would miss most, else of the first ones."""
-    columns = [*missed, *(column for column in range(spec.width) if column not in missed)][:MOST_NAMES]
-    told = [f"{shortened(spec.column_name(column), 2 * COLUMN_LETTERS)}: {row[column]:g}" for column in columns]
-    rest = [f"and {spec.width - len(columns):,} more"] if spec.width > len(columns) else []
-    lines = [f"categories of the {shortened(name, 16)} (not compared)", *told, *rest]
+def _tell_values(spec: FeatureSpec, name: str, missed: list[int], row: np.ndarray, ax: Axes) -> None:
+    """Values of the columns that the model would miss most, else of the first ones."""
+    every = list(range(spec.width)) if spec.columns is None else carried(torch.from_numpy(row), spec)
+    columns = [*missed, *(column for column in every if column not in missed)][:MOST_NAMES]
+    names = [shortened(spec.column_name(column), 2 * COLUMN_LETTERS) for column in columns]
+    values = [in_words(float(row[column]), spec.column(column)) for column in columns]
+    told = [f"{title}: {value}" for title, value in zip(names, values, strict=True)]
+    rest = [f"and {len(every) - len(columns):,} more"] if len(every) > len(columns) else []
+    what = "categories" if spec.columns is None else "values"
+    lines = [f"{what} of the {shortened(name, 16)} (not compared)", *told, *rest]
     ax.set_axis_off()
     as_is(ax.text(0.5, 0.5, "\n".join(lines), transform=ax.transAxes, ha="center", va="center", fontsize=7, color=INK))
 

@@ -208,7 +208,7 @@ def _around(explanation: Explanation) -> list[tuple[str, list[tuple[str, int]]]]
     schema = explanation.graph.schema
     found: dict[str, list[tuple[str, int]]] = {}
     for column in () if evidence is None else evidence.columns_around:
-        if schema.spec(column.node_type).kind is not FeatureKind.CONTINUOUS:  # these are compared as densities
+        if not schema.spec(column.node_type).column(column.column).numeric:  # these are compared as densities
             found.setdefault(nouns(column.node_type), []).append((column.name, len(column.nodes)))
     return list(found.items())
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 from torch import Tensor
 
+from dignn.core.numerals import percent
 from dignn.evidence.grammar import noun, nouns, quoted
-from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.column_words import behind_name, in_words
+from dignn.graphs.feature_spec import ColumnKind, FeatureKind, FeatureSpec
 from dignn.report.charts.densities import densities
 from dignn.report.charts.shares import ShareRow, shares
 from dignn.report.reference import Profile
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 PRESENT, ABSENT = 12, 6
 # Columns of a categorical type whose values are told.
 TOLD_COLUMNS = 12
+# Columns of which it is told how often they are missing.
+TOLD_MISSING = 3
 # Columns of a continuous type that have a density of their own.
 SINGLE = 6
 # Columns whose standard deviations differ by more than this factor are not shown on one axis.
@@ -58,13 +63,18 @@ def comparisons(explanation: Explanation, profiles: dict[str, Profile]) -> list[
         if not here or name not in profiles or name not in graph.tables:
             continue
         compared = _Compared(explanation, name, here, profiles[name])
-        kind, answered = schema.spec(name).kind, schema.task.types(schema.node_types)[code]
-        if kind in (FeatureKind.BINARY, FeatureKind.COUNT) and answered:
-            found.append(_discrete(compared))
-        elif kind is FeatureKind.CATEGORICAL and answered:
-            found.append(_categories(compared))
-        elif kind is FeatureKind.CONTINUOUS:
-            found.append(_continuous(compared))
+        spec, answered = schema.spec(name), schema.task.types(schema.node_types)[code]
+        if spec.kind is FeatureKind.IDENTITY:  # its columns are names
+            continue
+        there = spec.of_kind(ColumnKind.BINARY, ColumnKind.COUNT, ColumnKind.ONE_HOT)
+        named = spec.of_kind(ColumnKind.CATEGORICAL, ColumnKind.IDENTITY)
+        numbers = spec.of_kind(ColumnKind.CONTINUOUS, ColumnKind.DATE)
+        if there and answered:
+            found.append(_discrete(compared, there))
+        if named and answered:
+            found.append(_categories(compared, named))
+        if numbers:
+            found.append(_continuous(compared, numbers))
     return [comparison for comparison in found if comparison.charts or comparison.caption]
 
 
@@ -111,17 +121,37 @@ class _Compared:
         return list(dict.fromkeys(effect.column for effect in sorted(here, key=lambda effect: -effect.drop)))
 
 
-def _discrete(compared: _Compared) -> Comparison:
+def _lacking(compared: _Compared, columns: Sequence[int], nodes: Sequence[int]) -> str:
+    """How often values of these columns are missing, here and in real nodes; empty where none are."""
+    share = compared.profile.missing
+    if share is None:
+        return ""
+    here, told = compared.rows(nodes).isnan(), []
+    known = share[compared.line]
+    lost = [column for column in columns if float(known[column]) > 0 or bool(here[:, column].any())]
+    for column in lost[:TOLD_MISSING]:
+        count = int(here[:, column].sum())
+        own = "" if not count else ", and here" if len(nodes) == 1 else f", and in {count} of {len(nodes)} here"
+        name = quoted(compared.spec.column_name(column))
+        told.append(f"{name} is missing in {percent(float(known[column]))} of the real ones{own}")
+    more = [f"so are {len(lost) - TOLD_MISSING:,} others in some"] if len(lost) > TOLD_MISSING else []
+    return f" {'; '.join([*told, *more])}." if told else ""
+
+
+def _discrete(compared: _Compared, columns: Sequence[int]) -> Comparison:
     own = compared.nodes if compared.own is None else [compared.own]
-    there = (compared.rows(own) != 0).any(0).tolist()
+    rows = compared.rows(own)
+    there = ((rows != 0) & ~rows.isnan()).any(0).tolist()
     real, everywhere = compared.profile.present[compared.line], compared.profile.present[-1]
-    typical = (real - everywhere).argsort(descending=True, stable=True).tolist()
-    missed = [column for column in compared.missed(own) if there[column]]
+    shown = set(columns)
+    order = (real - everywhere).argsort(descending=True, stable=True).tolist()
+    typical = [column for column in order if column in shown]
+    missed = [column for column in compared.missed(own) if there[column] and column in shown]
     present = [*missed, *(column for column in typical if there[column] and column not in missed)][:PRESENT]
     # Columns that are rarer in the class than elsewhere say nothing when they are absent.
     absent = [c for c in typical if not there[c] and float(real[c]) > float(everywhere[c])][:ABSENT]
-    rows = [
-        ShareRow(compared.spec.column_name(c), float(real[c]), float(everywhere[c]), there[c], c in missed)
+    bars = [
+        ShareRow(_title(compared, c, rows), float(real[c]), float(everywhere[c]), there[c], c in missed)
         for c in [*present, *absent]
     ]
     single, of_class = compared.own is not None, compared.line >= 0
@@ -135,38 +165,54 @@ def _discrete(compared: _Compared) -> Comparison:
     if absent:
         caption += f", then features typical of the class that {'it has not' if single else 'none of them has'}"
     title = f"Features of {who}, and the share of {real_ones} {compared.of_class} that have them"
-    charts = (shares(rows, title=title, of_class=of_class),) if rows else ()
-    return Comparison(f"What {who} carr{'ies' if single else 'y'}", f"{caption}." if charts else "", charts)
+    charts = (shares(bars, title=title, of_class=of_class),) if bars else ()
+    lacking = _lacking(compared, columns, own)
+    caption = f"{caption}.{lacking}" if charts else lacking.strip()
+    return Comparison(f"What {who} carr{'ies' if single else 'y'}", caption, charts)
 
 
-def _categories(compared: _Compared) -> Comparison:
+def _title(compared: _Compared, column: int, rows: Tensor) -> str:
+    """The name of a column; where columns differ, with how much of it a single row (n, d) has."""
+    name = compared.spec.column_name(column)
+    value = float(rows[0, column])
+    if compared.spec.columns is None or len(rows) > 1 or not value > 0:
+        return name
+    return name + behind_name(value, compared.spec.column(column))
+
+
+def _categories(compared: _Compared, numbers: Sequence[int]) -> Comparison:
     """Codes of categories have no mean and no order: only what the classified node has is told."""
-    several = nouns(compared.name)
-    left_out = f"The columns of {several} hold categories, which are not compared with those of real {several}."
+    several, spec = nouns(compared.name), compared.spec
+    which = "The" if spec.columns is None else "Some"
+    left_out = f"{which} columns of {several} hold categories, which are not compared with those of real {several}."
     if compared.own is None:
-        return Comparison(f"What {several} carry", left_out, ())
+        return Comparison(f"What {several} carry", left_out + _lacking(compared, numbers, compared.nodes), ())
     row = compared.rows([compared.own])[0]
-    missed = compared.missed([compared.own])
-    columns = [*missed, *(column for column in range(compared.spec.width) if column not in missed)]
+    missed = [column for column in compared.missed([compared.own]) if column in numbers]
+    columns = [*missed, *(column for column in numbers if column not in missed)]
     chip = Markup('<span class="chip">{}: {}</span>')
     told = [
-        chip.format(compared.spec.column_name(column), f"{float(row[column]):g}") for column in columns[:TOLD_COLUMNS]
+        chip.format(spec.column_name(column), in_words(float(row[column]), spec.column(column)))
+        for column in columns[:TOLD_COLUMNS]
     ]
     if len(columns) > TOLD_COLUMNS:
         told.append(Markup('<span class="small">and {:,} more</span>').format(len(columns) - TOLD_COLUMNS))
+    left_out += _lacking(compared, numbers, [compared.own])
     caption = f"{left_out} Codes of this one{', those first that the model would miss' if missed else ''}:"
     chips = Markup('<p class="chips">{}</p>').format(Markup("").join(told))
-    return Comparison(f"What the classified {noun(compared.name)} carries", caption, (chips,))
+    what = "What the classified {} carries" if spec.columns is None else "Categories of the classified {}"
+    return Comparison(what.format(noun(compared.name)), caption, (chips,))
 
 
-def _continuous(compared: _Compared) -> Comparison:
-    several, width, profile = nouns(compared.name), compared.spec.width, compared.profile
+def _continuous(compared: _Compared, numbers: Sequence[int]) -> Comparison:
+    several, width, profile = nouns(compared.name), len(numbers), compared.profile
     if profile.bounds is None or profile.share is None:
         return Comparison(compared.name, "", ())
-    together = _alike(profile.bounds, profile.share)
-    columns = missed = compared.missed(compared.nodes)
+    together = profile.numeric is None and _alike(profile.bounds, profile.share)
+    columns = missed = [column for column in compared.missed(compared.nodes) if column in numbers]
     if not together:  # then columns by themselves are all there is to see
-        columns = [*missed, *(column for column in range(width) if column not in missed)]
+        known = numbers if profile.numeric is None else profile.numeric.tolist()
+        columns = [*missed, *(column for column in known if column not in missed)]
     columns = columns[:SINGLE] if len(profile.bounds) > 1 else []
     shown: list[int | None] = [*([None] if together else []), *columns]
     charts = tuple(_density(compared, column) for column in shown)
@@ -179,6 +225,7 @@ def _continuous(compared: _Compared) -> Comparison:
     else:
         caption += f"{len(columns)} of {width:,} features" if len(columns) < width else "feature by feature"
         caption += ", those first that the model would miss most." if missed else "."
+    caption += _lacking(compared, columns, compared.nodes)
     return Comparison(f"Values that {several} carry", caption, charts)
 
 
@@ -201,5 +248,7 @@ def _density(compared: _Compared, column: int | None) -> Markup:
     if column is None:
         return densities(real, rows.flatten().tolist(), title=f"All feature values of {several}", xlabel="value")
     what = compared.spec.column_name(column)
+    if compared.spec.kinds[column] is ColumnKind.DATE:
+        real = replace(real, written=partial(in_words, column=compared.spec.column(column)))
     own = None if compared.own is None else float(compared.rows([compared.own])[0, column])
     return densities(real, rows[:, column].tolist(), title=f"{what} of {several}", xlabel=what, own=own)

@@ -6,9 +6,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from dignn.core.numerals import number, percent
+from dignn.core.numerals import percent
 from dignn.graphs import description as readable
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.column_words import behind_name
 from dignn.graphs.feature_spec import FeatureKind
 from dignn.report.emphasis import Emphasis
 from dignn.report.graph_svg import page_svg
@@ -61,17 +62,10 @@ def _node_row(graph: GraphBatch, node: int, target: int | None, weight: Emphasis
         "type_name": name,
         "member": readable.member_name(graph, node),
         "classified": node == target,
-        "features": [(column, _value(value, kind), missed) for column, value, missed in features],
+        "features": [(item.name, behind_name(item.value, item.column), item.missed) for item in features],
         "further": further,
         "without": percent(weight.without_node[node]) if node in weight.without_node else "",
     }
-
-
-def _value(value: float, kind: FeatureKind) -> str:
-    """A value in words, to stand behind the name of its column; that a word is there once needs none."""
-    if kind in (FeatureKind.BINARY, FeatureKind.COUNT):
-        return "" if value == 1 else f" \u00d7 {number(value)}"
-    return f": {number(value)}"
 
 
 def _edge_rows(graph: GraphBatch, weight: Emphasis) -> list[dict[str, Any]]:

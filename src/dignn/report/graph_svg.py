@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from dignn.core.numerals import number, percent
+from dignn.core.numerals import percent
 from dignn.graphs import description as readable
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.column_words import goes_without_saying, in_words
 from dignn.report.emphasis import Emphasis, emphasis
 from dignn.report.graph_drawing import INK, DrawnEdge, DrawnNode, NodeStyle, drawing
 from dignn.report.graph_words import made_of
@@ -163,8 +164,10 @@ def _line(edge: DrawnEdge, start: _Placed, end: _Placed, frame: Frame) -> dict[s
 
 def _long_title(graph: GraphBatch, node: int, target: int | None) -> str:
     """What a reader sees on hovering a still drawing: the type, and the largest features by name."""
-    features = readable.top_features(graph, node, 12)
-    told = [column if value == 1 else f"{column}: {number(value)}" for column, value in features]
+    told = [
+        name if goes_without_saying(value, column) else f"{name}: {in_words(value, column)}"
+        for name, value, column in readable.told_features(graph, node, 12)
+    ]
     return "\n".join([_short_title(graph, node, target), *told])
 
 

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from dignn.evidence.grammar import noun, nouns
 from dignn.graphs import description as readable
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.column_words import carried
+from dignn.graphs.feature_spec import Column, FeatureKind
 
 
-def features_of(
-    graph: GraphBatch, node: int, missed: Sequence[int], most: int
-) -> tuple[list[tuple[str, float, bool]], int]:
+class Carried(NamedTuple):
+    """A column that a node carries: its name, its value and what it holds, and whether the model would miss it."""
+
+    name: str
+    value: float
+    column: Column
+    missed: bool
+
+
+def features_of(graph: GraphBatch, node: int, missed: Sequence[int], most: int) -> tuple[list[Carried], int]:
     """What a node carries, what the model would miss first, then the largest; and how many columns are left out.
-
-    Of each column that is not 0 the name, the value, and whether the model would miss it.
 
     Args:
         graph: a batch of one graph.
@@ -28,10 +35,9 @@ def features_of(
     if spec.kind is FeatureKind.NONE or name not in graph.tables:
         return [], 0
     row = graph.tables[name][int(graph.row[0, node])]
-    nonzero_columns = row.abs().argsort(descending=True, stable=True)[: int(row.count_nonzero())].tolist()
     place = {column: number for number, column in enumerate(missed)}
-    ranked = sorted(nonzero_columns, key=lambda column: place.get(column, len(place)))
-    shown = [(spec.column_name(column), float(row[column]), column in place) for column in ranked[:most]]
+    ranked = sorted(carried(row, spec), key=lambda column: place.get(column, len(place)))
+    shown = [Carried(spec.column_name(c), float(row[c]), spec.column(c), c in place) for c in ranked[:most]]
     return shown, len(ranked) - len(shown)
 
 

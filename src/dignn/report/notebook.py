@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from dignn.core.numerals import number
+from dignn.graphs.column_words import goes_without_saying, in_words
 from dignn.report.graph_drawing import INK
 from dignn.report.graph_svg import still_svg, svg
 from dignn.report.graph_words import features_of
@@ -76,4 +76,12 @@ def _features(explanation: Explanation) -> tuple[list[tuple[str, str, bool]], in
     evidence = explanation.evidence
     missed = [] if evidence is None else [column.column for column in evidence.own_columns if column.drop > 0]
     features, further = features_of(explanation.graph, explanation.node, missed, CARD_COLUMNS)
-    return [(name, "" if value == 1 else f" {number(value)}", bold) for name, value, bold in features], further
+    told = [
+        (
+            item.name,
+            "" if goes_without_saying(item.value, item.column) else f" {in_words(item.value, item.column)}",
+            item.missed,
+        )
+        for item in features
+    ]
+    return told, further

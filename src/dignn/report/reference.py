@@ -18,7 +18,7 @@ from dignn.core.files import load_tensors, put_under, save_tensors, under
 from dignn.features.conditions import class_of_condition, condition_data
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch, spread
-from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.feature_spec import ColumnKind, FeatureSpec
 from dignn.graphs.schema import Schema
 from dignn.report.charts.densities import Density
 
@@ -46,10 +46,12 @@ class Profile:
     Args:
         weight: (C + 1,) number of nodes that count for each class; the last entry is all nodes of the type.
         mean: (C + 1, d) mean of every column; 0 for a class that no node counts for.
-        present: (C + 1, d) share of nodes whose value in the column is not 0.
+        present: (C + 1, d) share of nodes whose value in the column is there and not 0.
         bounds: (k + 1, bins + 1) bounds of the bins of continuous values: first of all columns together, then of each
             column (k is d, or 0 where there are more than :data:`DENSITY_COLUMNS`). None for discrete types.
         share: (C + 1, k + 1, bins) share of the values in each bin; what lies beyond the bounds is in none.
+        numeric: (k,) where columns differ, which of them the bins are of; there is nothing of all together.
+        missing: (C + 1, d) where columns differ, share of nodes whose value is missing; means are of the others.
     """
 
     weight: Tensor
@@ -57,12 +59,19 @@ class Profile:
     present: Tensor
     bounds: Tensor | None = None
     share: Tensor | None = None
+    numeric: Tensor | None = None
+    missing: Tensor | None = None
 
     def density(self, line: int, column: int | None = None, name: str = "real class") -> Density | None:
         """Of a column, or of all together, in the class of this number (-1 for all); None for discrete types."""
         if self.bounds is None or self.share is None:
             return None
         place = 0 if column is None else 1 + column
+        if self.numeric is not None:
+            known = self.numeric.tolist()
+            if column not in known:
+                return None
+            place = 1 + known.index(column)
         mean = self.mean[line].mean() if column is None else self.mean[line, column]
         return Density(self.bounds[place].tolist(), self.share[line, place].tolist(), float(mean), name)
 
@@ -131,12 +140,14 @@ def profiles(data: Adjacency) -> dict[str, Profile]:
         own = torch.from_numpy(data.node_type == data.schema.type_index(name))
         rows = table[torch.from_numpy(data.row)[own]]
         if len(rows):
-            found[name] = _distribution(rows, around[own], data.schema.spec(name).kind)
+            found[name] = _distribution(rows, around[own], data.schema.spec(name))
     return found
 
 
-def _distribution(rows: Tensor, around: Tensor, kind: FeatureKind) -> Profile:
+def _distribution(rows: Tensor, around: Tensor, spec: FeatureSpec) -> Profile:
     """Of the rows (n, d) of nodes with the classes around them (n, C)."""
+    if spec.columns is not None:
+        return _mixed_distribution(rows, around, spec)
     counts = torch.cat([around, torch.ones(len(around), 1, dtype=around.dtype)], dim=1)  # (n, C + 1)
     weight = counts.sum(0)
     mean, present = (torch.zeros(counts.size(1), rows.size(1), dtype=torch.double) for _ in range(2))
@@ -145,7 +156,7 @@ def _distribution(rows: Tensor, around: Tensor, kind: FeatureKind) -> Profile:
         present += of.T @ (some != 0).double()
     total = weight.clamp_min(torch.finfo(torch.float32).tiny)[:, None]
     found = Profile(weight.float(), (mean / total).float(), (present / total).float())
-    if kind.discrete:
+    if spec.kind.discrete:
         return found
     width = rows.size(1)
     # All columns together: fewer nodes give as many values.
@@ -159,6 +170,29 @@ def _distribution(rows: Tensor, around: Tensor, kind: FeatureKind) -> Profile:
         dim=1,
     )
     return replace(found, bounds=bounds, share=share)
+
+
+def _mixed_distribution(rows: Tensor, around: Tensor, spec: FeatureSpec) -> Profile:
+    """The same of columns that differ."""
+    counts = torch.cat([around, torch.ones(len(around), 1, dtype=around.dtype)], dim=1)  # (n, C + 1)
+    least = torch.finfo(torch.float32).tiny
+    weight, absent = counts.sum(0), rows.isnan()
+    lost = counts.T @ absent.double()  # (C + 1, d)
+    total = weight.clamp_min(least)[:, None]
+    mean = counts.T @ rows.nan_to_num(0.0).double() / (weight[:, None] - lost).clamp_min(least)
+    present = counts.T @ ((rows != 0) & ~absent).double() / total
+    found = Profile(weight.float(), mean.float(), present.float(), missing=(lost / total).float())
+    numeric = spec.of_kind(ColumnKind.CONTINUOUS, ColumnKind.DATE)[:DENSITY_COLUMNS]
+    if not numeric:
+        return found
+    bounds, share = [torch.linspace(0, 1, DENSITY_BINS + 1)], [torch.zeros(counts.size(1), DENSITY_BINS)]
+    for column in numeric:
+        there = (~absent[:, column]).nonzero()[:, 0]
+        there = there[spread(len(there), _MOST_ROWS)]
+        values = rows[there][:, [column]] if len(there) else torch.zeros(1, 1)
+        bounds.append(_bounds(values))
+        share.append(_shares(values, counts[there] if len(there) else counts[:1] * 0, bounds[-1]))
+    return replace(found, bounds=torch.stack(bounds), share=torch.stack(share, dim=1), numeric=torch.tensor(numeric))
 
 
 def _bounds(values: Tensor) -> Tensor:
@@ -186,12 +220,17 @@ def _shares(values: Tensor, counts: Tensor, bounds: Tensor) -> Tensor:
 
 def _profile(tensors: Mapping[str, Tensor], schema: Schema, name: str) -> Profile:
     """The profile of a node type."""
-    classes, columns = schema.num_classes + 1, schema.spec(name).width
+    classes, columns, spec = schema.num_classes + 1, schema.spec(name).width, schema.spec(name)
     discrete = {"weight": (classes,), "mean": (classes, columns), "present": (classes, columns)}
     continuous = [
         {**discrete, "bounds": (rows, DENSITY_BINS + 1), "share": (classes, rows, DENSITY_BINS)}
         for rows in (1, columns + 1)
     ]
-    if {part: tuple(value.shape) for part, value in tensors.items()} not in (discrete, *continuous):
+    known = [discrete, *continuous]
+    if spec.columns is not None:
+        rows = min(DENSITY_COLUMNS, len(spec.of_kind(ColumnKind.CONTINUOUS, ColumnKind.DATE)))
+        bins = {"bounds": (rows + 1, DENSITY_BINS + 1), "share": (classes, rows + 1, DENSITY_BINS), "numeric": (rows,)}
+        known = [{**discrete, "missing": (classes, columns), **(bins if rows else {})}]
+    if {part: tuple(value.shape) for part, value in tensors.items()} not in known:
         raise RunFolderError(f"the profile of '{name}' has another shape")
     return Profile(**tensors)

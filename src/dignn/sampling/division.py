@@ -132,7 +132,10 @@ class RealGraphs(ABC):
 
     @abstractmethod
     def compared(self) -> tuple[GraphBatch, list[Data | HeteroData]]:
-        """Real graphs, and the same as the user's own objects; those that something was dropped from among them."""
+        """Real graphs, and the same as the user's own objects.
+
+        Those that something was dropped from, and some that miss values, are among them.
+        """
 
     @abstractmethod
     def _draw(self) -> tuple[GraphBatch, GraphBatch, int]:
@@ -191,10 +194,11 @@ class Subgraphs(RealGraphs):
         return forest_fire(self.data, sizes, TRIAL_GRAPHS // 2, seed=self._seed.child("trial"))
 
     def compared(self) -> tuple[GraphBatch, list[Data | HeteroData]]:
-        """Fires, and the surroundings of edges that were dropped."""
+        """Fires, and the surroundings of edges that were dropped and of nodes that miss values."""
         sizes = sorted({min(self._sizes), max(self._sizes)})
         fires = forest_fire(self.data, sizes, COMPARED_GRAPHS // len(sizes), seed=self._seed.child("compared"))
         ends = [pair for kind in self.data.dropped.values() for pair in kind.some.tolist()]
+        ends += [[node] for node in self.data.lacking]
         around = [nodes for pair in ends if self._answered(nodes := self.data.around(pair, max(self._sizes)))]
         batch = GraphBatch.cat([fires, self.data.induced(around)]) if around else fires
         return batch, cut(self._graph, self.data, batch)
@@ -237,6 +241,7 @@ class WholeGraphs(RealGraphs):
     def compared(self) -> tuple[GraphBatch, list[Data | HeteroData]]:
         first = np.cumsum([0, *self._graphs.sizes.tolist()])
         ends = [kind.some[:, 0] for kind in self.data.dropped.values()]
+        ends.append(np.array(self.data.lacking, dtype=int))
         without = np.searchsorted(first, np.concatenate([np.empty(0, dtype=int), *ends]), side="right") - 1
         chosen = sorted({*spread(len(self._graphs), COMPARED_GRAPHS), *without.tolist()})
         return self._graphs[chosen], [self._own[number] for number in chosen]

@@ -8,8 +8,10 @@ from torch import Tensor
 
 from dignn.metrics.column_errors import matrix_of
 from dignn.metrics.counting import mean
+from dignn.metrics.feature_rows import ClassRows
 from dignn.metrics.measured import MeasuredGraphs, Reality
 from dignn.metrics.metric import Figure, Metric, declare
+from dignn.metrics.mixed_rows import Encoding
 
 
 def mean_cosine(generated: Tensor | sparse.csr_matrix, real: Tensor | sparse.csr_matrix) -> float | None:
@@ -29,7 +31,16 @@ def _mean_unit_row(table: sparse.csr_matrix) -> np.ndarray:
 
 
 def _of_classes(measured: MeasuredGraphs, reality: Reality) -> float | None:
-    return mean([mean_cosine(*rows) for rows in measured.class_rows])
+    return mean([_cosine(rows) for rows in measured.class_rows])
+
+
+def _cosine(rows: ClassRows) -> float | None:
+    """Of one class; rows of mixed columns as numbers of one scale."""
+    if rows.columns is None or not rows.made.shape[0] or not rows.real.shape[0]:
+        return mean_cosine(rows.made, rows.real)
+    made, real = matrix_of(rows.made), matrix_of(rows.real)
+    code = Encoding(rows.columns, [real])
+    return mean_cosine(code(made)[0], code(real)[0])
 
 
 declare(

@@ -9,7 +9,7 @@ from typing import Any
 from dignn.core.numerals import number
 from dignn.core.seeds import Seed
 from dignn.metrics.counting import mean
-from dignn.metrics.feature_realism import Values, distances
+from dignn.metrics.feature_realism import Values, as_numbers, distances
 from dignn.metrics.feature_rows import FeatureRows
 from dignn.metrics.judging import COLUMN_NOISE, Judge, Verdict, told_apart
 from dignn.metrics.measured import MeasuredGraphs, Reality
@@ -30,8 +30,9 @@ def feature_errors(measured: MeasuredGraphs, reality: Reality) -> dict[str, Any]
 def _of_type(rows: FeatureRows, seed: Seed) -> Values:
     values = distances(rows, seed)
     if rows.sides is not None:
-        made, floor = memorisation(rows.made, *rows.sides, rows.kind, seed=seed.child("memorisation"))
-        values["memorisation"] = floor if rows.learned else made
+        made, *sides = as_numbers(rows, rows.made, *rows.sides)
+        share, floor = memorisation(made, sides[0], sides[1], rows.kind, seed=seed.child("memorisation"))
+        values["memorisation"] = floor if rows.learned else share
     return {name: values[name] for name in VALUES}
 
 

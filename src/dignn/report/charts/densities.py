@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,12 +33,14 @@ class Density:
         share: of the values in each bin; what is missing to 1 lies beyond the bounds.
         mean: of all values, those beyond the bounds too.
         name: whose values they are.
+        written: how a value is written: a number, or a date.
     """
 
     bounds: Sequence[float]
     share: Sequence[float]
     mean: float
     name: str = "real class"
+    written: Callable[[float], str] = number
 
     @property
     def seen(self) -> float:
@@ -123,7 +125,7 @@ def densities(
         single=[across(x) for x in values.tolist()] if made_height is None else [],
         means=[(across(mean), kind) for mean, kind in means],
         own=None if own is None else across(own),
-        ticks=[(across(value), number(value)) for value in ticks(low, high, 5)],
+        ticks=[(across(value), real.written(value)) for value in ticks(low, high, 5 if real.written is number else 2)],
         below=_below(xlabel, real, own) if xlabel else "",
         beyond=beyond,
     )
@@ -132,7 +134,7 @@ def densities(
 def _below(name: str, real: Density, own: float | None) -> Markup:
     """The name of the values and, in words, that of the classified node beside the mean."""
     whose = "all classes" if real.name == "all classes" else "the class"
-    told = "" if own is None else f": {number(own)}; mean of {whose} {number(real.mean)}"
+    told = "" if own is None else f": {real.written(own)}; mean of {whose} {real.written(real.mean)}"
     shown = shorten(name, (WIDTH - 20) / _SMALL - width(told))
     whole = Markup("" if shown == name else "<title>{}</title>").format(name + told)
     words = text(WIDTH / 2, 130, shown + told, kind="chart-small", anchor="middle")
@@ -155,26 +157,26 @@ def _beyond(real: Density, mean: bool) -> str:
     elif real.seen < _NEARLY_ALL:
         said.append(f"{real.name}: {tight_percent(real.seen)} of values in view")
     if not mean:
-        said.append(f"{'' if said else f'{real.name}: '}mean {number(real.mean)}, not in view")
+        said.append(f"{'' if said else f'{real.name}: '}mean {real.written(real.mean)}, not in view")
     return "; ".join(said)
 
 
 def _words(real: Density, values: np.ndarray, own: float | None) -> str:
-    said = f"{real.name[:1].upper()}{real.name[1:]}: mean {number(real.mean)}"
+    said = f"{real.name[:1].upper()}{real.name[1:]}: mean {real.written(real.mean)}"
     if real.seen >= _NEARLY_ALL:
         low, high = real.span(0.05)
-        said += f", nine in ten from {number(low)} to {number(high)}."
+        said += f", nine in ten from {real.written(low)} to {real.written(high)}."
     elif real.seen:
         low, high = real.span(0.0)
-        said += f", {tight_percent(real.seen)} from {number(low)} to {number(high)}."
+        said += f", {tight_percent(real.seen)} from {real.written(low)} to {real.written(high)}."
     else:
-        said += f", none from {number(real.bounds[0])} to {number(real.bounds[-1])}."
+        said += f", none from {real.written(real.bounds[0])} to {real.written(real.bounds[-1])}."
     if not len(values):
         return said
     if len(values) == 1:
-        return f"{said} Explanation: {number(float(values[0]))}."
-    classified = "" if own is None else f" The classified node: {number(own)}."
+        return f"{said} Explanation: {real.written(float(values[0]))}."
+    classified = "" if own is None else f" The classified node: {real.written(own)}."
     return (
-        f"{said} Explanation: {len(values)} values, mean {number(float(values.mean()))}, from "
-        f"{number(float(values.min()))} to {number(float(values.max()))}.{classified}"
+        f"{said} Explanation: {len(values)} values, mean {real.written(float(values.mean()))}, from "
+        f"{real.written(float(values.min()))} to {real.written(float(values.max()))}.{classified}"
     )

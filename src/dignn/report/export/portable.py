@@ -8,13 +8,15 @@ orientation means anything.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
 from dignn.evidence.removal import Effect
-from dignn.graphs.description import edges, member_name, top_features, type_name
-from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.column_words import in_json, in_words
+from dignn.graphs.description import edges, member_name, told_features, type_name
+from dignn.graphs.feature_spec import Column, FeatureKind
 from dignn.report.emphasis import measured
 from dignn.report.safe_text import clean, distinct
 
@@ -65,23 +67,29 @@ def _of_node(explanation: Explanation, node: int) -> dict[str, Any]:
     name = type_name(graph, node)
     spec = graph.schema.spec(name)
     few = spec.kind.discrete or spec.width <= ATTRIBUTE_COLUMNS
-    shown = top_features(graph, node, spec.width if few else MOST_VALUES)
+    shown = told_features(graph, node, spec.width if few else MOST_VALUES)
     return {
         "type": clean(name),
         "label": clean(member_name(graph, node) or name),
         "target": node == explanation.node,
-        "features": clean("; ".join(f"{column}={value:.6g}" for column, value in shown)),
+        "features": clean("; ".join(f"{title}={_text(value, column)}" for title, value, column in shown)),
     }
 
 
-def _columns(explanation: Explanation, node: int, titles: dict[str, list[str]]) -> dict[str, float]:
-    """The values of a node's columns, of a type that has few."""
+def _text(value: float, column: Column) -> str:
+    """A value with six digits, a date as such; ``missing`` where it is."""
+    return in_words(value, column) if math.isnan(value) or column.unit is not None else f"{value:.6g}"
+
+
+def _columns(explanation: Explanation, node: int, titles: dict[str, list[str]]) -> dict[str, float | str]:
+    """The values of a node's columns, of a type that has few; those that are missing are left out."""
     graph = explanation.graph
     name = type_name(graph, node)
     if name not in titles:
         return {}
-    row = graph.tables[name][int(graph.row[0, node])].tolist()
-    return dict(zip(titles[name], row, strict=True))
+    row, spec = graph.tables[name][int(graph.row[0, node])].tolist(), graph.schema.spec(name)
+    values = ((title, in_json(row[place], spec.column(place))) for place, title in enumerate(titles[name]))
+    return {title: value for title, value in values if value is not None}
 
 
 def _column_titles(explanation: Explanation) -> dict[str, list[str]]:

@@ -19,6 +19,7 @@ from torch import Tensor
 from torch_geometric.data import Data, HeteroData
 
 from dignn.core.errors import DignnError
+from dignn.graphs.column_checks import check_rows
 from dignn.graphs.feature_matrix import dense
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.flattening import flatten_for
@@ -62,6 +63,7 @@ def select_columns(
     for name in dict.fromkeys(leaders.values()):
         table, count = tables[name], column_count(name, columns[name])
         assert table is not None  # a type without columns has no leader
+        check_rows(table, schema.spec(name), name)
         candidates = _candidates(name, schema.spec(name), count, words_only)
         merit = _variance(table, schema.spec(name).kind) if by == "variance" else (table != 0).sum(0)
         ranked = merit[candidates].argsort(descending=True, stable=True)  # stable: the first of equals
