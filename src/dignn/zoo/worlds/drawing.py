@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
 
 from torch import nn
 
@@ -88,12 +87,12 @@ def dataset_of(recipe: WorldRecipe, made: WorldData) -> Dataset:
         recipe: of the world.
         made: its data.
     """
-    graphs, kinds = made.graphs, cast(Any, made.kinds or None)
+    graphs = made.graphs
     sizes = sorted({int(graph.num_nodes or 0) for graph in graphs}) if isinstance(graphs, list) else EXPLANATION_SIZES
     return Dataset(
         name=recipe.name,
         data=graphs,
-        schema=infer_schema(graphs, made.target, kinds=kinds),
+        schema=infer_schema(graphs, made.target, kinds=made.kinds),
         splits=made.splits,
         sizes=tuple(sizes),
     )

@@ -13,7 +13,7 @@ SPREAD = 400
 # One column in this many is constant where values are missing.
 CONSTANT_IN = 8
 # Least and greatest share of the values of a column that are missing in a class.
-MISSING = (0.02, 0.6)
+GAP_RATES = (0.02, 0.6)
 
 
 def mixed(topic: np.ndarray, topics: int, columns: int, rng: np.random.Generator) -> tuple[np.ndarray, dict[int, str]]:
@@ -46,5 +46,5 @@ def missing(topic: np.ndarray, topics: int, columns: int, rng: np.random.Generat
 
 def _with_gaps(x: np.ndarray, topic: np.ndarray, topics: int, rng: np.random.Generator) -> np.ndarray:
     """NaN in place of some values, more often in some classes; half of the columns stay whole."""
-    rate = rng.uniform(*MISSING, (topics, x.shape[1])) * (np.arange(x.shape[1]) % 2 == 0)
+    rate = rng.uniform(*GAP_RATES, (topics, x.shape[1])) * (np.arange(x.shape[1]) % 2 == 0)
     return np.where(rng.random(x.shape) < rate[topic], np.nan, x).astype(np.float32)

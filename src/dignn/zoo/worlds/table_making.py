@@ -10,12 +10,12 @@ from typing import TypeAlias
 import numpy as np
 
 from dignn.core.seeds import Seed
+from dignn.graphs.column_kinds import Kinds
 from dignn.zoo.worlds.mixed_tables import missing, mixed
 from dignn.zoo.worlds.sketch import Sketch
 from dignn.zoo.worlds.topic_tables import binary, codes, continuous, count, embeddings, heavy_tailed, one_hot
 from dignn.zoo.worlds.word_tables import bags, gathered, of_length_1, of_sum_1, tf_idf
 
-Kinds: TypeAlias = str | Mapping[int, str]
 # Topics of rows (n,), how many topics, how many columns, a generator -> (n, columns)
 Maker: TypeAlias = Callable[[np.ndarray, int, int, np.random.Generator], np.ndarray]
 

@@ -120,7 +120,7 @@ def _codes(data: WorldData, node_type: str) -> tuple[int, ...]:
     if isinstance(kinds, str):
         graph = data.graphs[0] if isinstance(data.graphs, list) else data.graphs
         return tuple(range((graph[node_type] if isinstance(graph, HeteroData) else graph).x.size(1)))
-    return tuple(column for column, kind in kinds.items() if kind == "categorical")
+    return tuple(int(column) for column, kind in kinds.items() if kind == "categorical")
 
 
 def _scale(features: Tensor) -> tuple[Tensor, Tensor]:
