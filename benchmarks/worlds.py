@@ -120,7 +120,7 @@ def explained(world: Any, seed: int, preset: str, folder: Path) -> dict[str, Any
         "timings": {stage: round(value, 2) for stage, value in read_json(folder / "timings.json").items()},
         **c2st_of(metrics),
         "agreement": agreeing(explainer.adapter, made),
-        "accuracy": agreeing(explainer.adapter, explainer.real.held_out),
+        "accuracy": agreeing(explainer.adapter, explainer.real.held_out_given),
     }
 
 

@@ -51,7 +51,7 @@ def test_what_has_no_label_gets_that_of_the_model_and_the_rest_keeps_its_own(pla
     held_out = few_labels(planted, 5).held_out
     lacked = [int((batch.label[batch.target_mask] < 0).sum()) for batch in (before, held_out)]
     assert made.report["unlabelled"] == sum(lacked) > 0
-    assert torch.equal(made.as_given.label, before.label)
+    assert torch.equal(made.train_given.label, before.label)
     assert bool((made.held_out.label[made.held_out.target_mask] >= 0).all())
 
 
@@ -74,7 +74,8 @@ def test_where_everything_has_a_label_the_model_is_not_asked(planted: Dataset) -
         raise AssertionError
 
     label_unlabelled(made, never)
-    assert made.as_given is made.train
+    assert made.train_given is made.train
+    assert made.held_out_given is made.held_out
     assert "unlabelled" not in made.report
 
 

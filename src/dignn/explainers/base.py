@@ -442,7 +442,7 @@ class Explainer(ABC):
             **({"dropped": dropped} if dropped else {}),
             "call": call,
             "from_preset": from_preset(self.about["config"], self.presets, self._given.get("preset")),
-            "agreement": agreement(self.train_scores, self.real.as_given),
+            "agreement": agreement(self.train_scores, self.real.train_given),
             "generation": self._findings,
             **({} if self._metrics is None else {"metrics": self._metrics}),
             "timings": self.run.note_timings(),
