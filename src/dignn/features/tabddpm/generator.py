@@ -20,6 +20,7 @@ from dignn.features.given import Given
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.features.settings import TabDDPMConfig
 from dignn.features.tabddpm.gaussian_columns import GaussianTable
+from dignn.features.tabddpm.mixed_columns import MixedTable
 from dignn.features.tabddpm.multinomial_columns import MultinomialTable
 from dignn.features.tabddpm.repeated_rows import RepeatedRows
 from dignn.features.table import Table
@@ -28,6 +29,9 @@ from dignn.graphs.feature_spec import FeatureKind
 # Rows that are sampled together, at most, and numbers that this may take. The pieces have their own seeds, so the
 # result does not depend on how many of them run side by side.
 CHUNK_ROWS, CHUNK_CELLS = 1024, 2**21
+
+
+TableModel = GaussianTable | MultinomialTable | MixedTable
 
 
 @FEATURE_GENERATORS.register("tabddpm")
@@ -41,7 +45,7 @@ class TabDDPM(FeatureGenerator):
     kinds: ClassVar[frozenset[FeatureKind]] = GENERATED_KINDS - {FeatureKind.IDENTITY}
     config: TabDDPMConfig
     _repeated: RepeatedRows
-    _model: GaussianTable | MultinomialTable | None
+    _model: TableModel | None
 
     @property
     def learning_steps(self) -> int:
@@ -50,11 +54,13 @@ class TabDDPM(FeatureGenerator):
     # -- learning and sampling ------------------------------------------------------------------------
 
     def _fit(self, table: Table, seed: Seed, tick: Tick) -> None:
-        if self.config.repeated_rows and not self.spec.kind.discrete and table.context is None:
+        continuous = self.spec.kind is FeatureKind.CONTINUOUS
+        if self.config.repeated_rows and continuous and table.context is None:
             self._repeated, rest = RepeatedRows.find(table, LEAST_ROWS)
         else:
             self._repeated, rest = RepeatedRows.none(table), torch.arange(len(table))
-        if len(rest) and not bool((table.rows[rest] != table.rows[rest[0]]).any()):
+        first = table.rows[rest[:1]]
+        if len(rest) and bool(((table.rows[rest] == first) | (table.rows[rest].isnan() & first.isnan())).all()):
             # One row for all: nothing is left to diffuse, whatever the settings.
             self._repeated, rest = RepeatedRows.find(table, len(table) + 1)
         self.report["repeated_rows"] = len(self._repeated.rows)
@@ -81,7 +87,9 @@ class TabDDPM(FeatureGenerator):
                 )
         return out
 
-    def _new_model(self) -> GaussianTable | MultinomialTable:
+    def _new_model(self) -> TableModel:
+        if self.spec.kind is FeatureKind.MIXED:
+            return MixedTable(self.config, self.device)
         if self.spec.kind.discrete and self.config.discrete == "multinomial":
             return MultinomialTable(self.config, self.device)
         return GaussianTable(self.config, self.spec.kind.discrete, self.device)
