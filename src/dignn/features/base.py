@@ -220,13 +220,19 @@ class FeatureGenerator(ABC):
         return out
 
     def _in_pieces(
-        self, label: Tensor, given: Given, size: int, sample: Callable[[Tensor, Given, int], Tensor], tick: Tick
+        self,
+        label: Tensor,
+        given: Given,
+        size: int,
+        sample: Callable[[Tensor, Given, int], Tensor],
+        tick: Tick,
+        width: int | None = None,
     ) -> Tensor:
         """Rows for labels (m,), up to ``size`` at a time, by ``sample`` of some and the place of the first.
 
         Pieces run side by side, each with random numbers of its own, so the result does not depend on how many do.
         """
-        out = torch.empty(len(label), self.spec.width)
+        out = torch.empty(len(label), self.spec.width if width is None else width)
         progress = Together(tick, len(label))
 
         def one(start: int) -> None:

@@ -2,8 +2,8 @@
 
 A *unit* is a column, or a category that has a column for each value. Its *code* says which of its levels a row has.
 What repeats (zeros, caps, any value that 2 % of the rows share) and what is missing are levels of their own, and so is
-every value of a category and of a column with few values. One more level, *other*, stands for all other numbers of a column:
-there, and only there, the unit's *value* counts, a normal quantile of these numbers.
+every value of a category and of a column with few values. One more level, *other*, stands for all other numbers of a
+column: there, and only there, the unit's *value* counts, a normal quantile of these numbers.
 """
 
 from __future__ import annotations
