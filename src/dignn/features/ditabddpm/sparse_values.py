@@ -80,6 +80,24 @@ class EntryValues:
             place[here] = torch.searchsorted(total[number], (low + uniform * (high - low))[here], right=True) - 1
         return self.value[place.maximum(first).minimum(last - 1)]
 
+    def nearest(self, rows: Tensor, exact: bool) -> Tensor:
+        """Rows whose entries are within the range of their column, or, if ``exact``, values that it has.  (m, d)"""
+        row, column = rows.nonzero(as_tuple=True)
+        first, last = self.start[column], self.start[column + 1] - 1
+        value = rows[row, column].minimum(self.value[last]).maximum(self.value[first])
+        if exact:
+            # Values ascend within a column; added up with a step between columns they ascend all through.
+            of = torch.repeat_interleave(torch.arange(len(self.start) - 1, device=rows.device), self.start.diff())
+            step = 2 * float(self.value.abs().max()) + 1
+            place = torch.searchsorted(self.value.double() + of * step, value.double() + column * step)
+            place = place.minimum(last).maximum(first)
+            before = (place - 1).maximum(first)
+            nearer = (value - self.value[before]).abs() <= (self.value[place] - value).abs()
+            value = self.value[torch.where(nearer, before, place)]
+        out = rows.clone()
+        out[row, column] = value
+        return out
+
     # -- files ----------------------------------------------------------------------------------------
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:

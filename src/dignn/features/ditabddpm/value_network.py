@@ -1,0 +1,197 @@
+"""Values of sparse rows given which entries they have: codes by a network, scales from real rows of the same size.
+
+Of a row's values first its scale and level are drawn, both from one real row of the label with about as many entries;
+then the code of each entry, given all columns of the row, its size, scale and level, and the label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from dignn.core.devices import moved
+from dignn.core.files import put_under, under
+from dignn.core.seeds import Seed
+from dignn.diffusion.categorical import draw
+from dignn.features.ditabddpm.value_codes import CODES, ValueCodes
+from dignn.features.mlp import NUMBER_FEATURES, ContextLayer, ResidualBlocks, number_features, zero_linear
+from dignn.features.table import Table
+
+# Real rows with about as many entries, among which scale and level are drawn.
+ALIKE = 8
+# A column's codes are mixed with those of all columns as if so many more entries had been seen.
+_BORROWED = 4.0
+_WIDTH = 64
+_COUNTED = ("base", "size", "scale", "level", "weight", "spread")
+
+
+class EntryNetwork(nn.Module):
+    """Logits of the codes of entries, beside their log frequencies.
+
+    Args:
+        columns: d.
+        labels: C + 1.
+        context: numbers that are known of each row beside its label.
+    """
+
+    def __init__(self, columns: int, labels: int, context: int) -> None:
+        super().__init__()
+        self.column = nn.Embedding(columns, _WIDTH)
+        self.line = nn.Embedding(labels, _WIDTH)
+        self.number = nn.Linear(3 * NUMBER_FEATURES, _WIDTH)
+        self.context = ContextLayer(context, _WIDTH)
+        self.blocks = ResidualBlocks(_WIDTH, 2, 0.0)
+        self.entry = nn.Linear(_WIDTH, _WIDTH)
+        self.out = zero_linear(_WIDTH, CODES)
+
+    def forward(
+        self, row: Tensor, column: Tensor, numbers: Tensor, label: Tensor, context: Tensor | None = None
+    ) -> Tensor:
+        """(e,) and (e,) where entries stand, (B, 3) size, scale and level of rows, (B,), (B, k) -> (e, codes)"""
+        own = self.column(column)
+        count = torch.bincount(row, minlength=len(label)).clamp_min(1)
+        summed = own.new_zeros(len(label), own.size(1)).index_add(0, row, own) / count[:, None].sqrt()
+        seen = torch.cat([number_features(numbers[:, place]) for place in range(3)], dim=1)
+        hidden = self.blocks(self.context(summed + self.line(label) + self.number(seen), context))
+        return self.out(F.silu(hidden[row] + self.entry(own)))
+
+
+class LearnedValues(nn.Module):
+    """Values of the entries of rows.
+
+    Args:
+        codes: how values become codes.
+        columns, labels, context: d, C + 1, and k.
+    """
+
+    base: Tensor
+    size: Tensor
+    scale: Tensor
+    level: Tensor
+    weight: Tensor
+    spread: Tensor
+
+    def __init__(self, codes: ValueCodes, columns: int, labels: int, context: int) -> None:
+        super().__init__()
+        self.codes = codes
+        self.network = EntryNetwork(columns, labels, context)
+        self.norm, self.length = 0, 0.0
+        for name in _COUNTED:
+            self.register_buffer(name, torch.empty(0), persistent=False)
+
+    @classmethod
+    def of(cls, table: Table, norm: int, length: float, seed: Seed) -> tuple[LearnedValues, Table]:
+        """With all that needs no network counted, and what the network learns from: a table of codes.
+
+        Args:
+            table: whose values are learned.
+            norm, length: the norm that its rows share, see :class:`EntryValues`.
+            seed: of what is drawn.
+        """
+        codes = ValueCodes.of(table.rows)
+        columns, context = table.rows.size(1), 0 if table.context is None else table.context.size(1)
+        with seed.child("network").torch_globally():
+            made = cls(codes, columns, table.classes + 1, context)
+        made.norm, made.length = norm, length
+        found = codes.encode(table.rows, seed.child("spread").torch())
+        count = torch.zeros(columns, CODES, dtype=torch.float64)
+        weight = (table.weight / table.weight.mean()).double()
+        count.index_put_((found.column, found.code), weight[found.row], accumulate=True)
+        count = count + _BORROWED * count.sum(0) / count.sum().clamp_min(1e-9)
+        made.base = (count / count.sum(1, keepdim=True)).clamp_min(1e-6).log().float()
+        number = torch.bincount(found.row, minlength=len(table))
+        some = (number > 0).nonzero()[:, 0]
+        coded = torch.zeros(len(table), columns + 2)
+        coded[found.row, found.column] = found.code + 1.0
+        coded[:, -2], coded[:, -1] = found.scale, found.level
+        learned = replace(table, rows=coded)[some]
+        some = some[number[some].argsort(stable=True)]
+        made.size, made.scale, made.level = number[some], found.scale[some], found.level[some]
+        made.weight = table.label_weight[:, some]
+        both = torch.stack([made.scale, made.level])
+        made.spread = torch.stack([both.mean(1), both.std(1, unbiased=False).clamp_min(1e-6)], dim=1)
+        return made, learned
+
+    def loss(self, rows: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None) -> Tensor:
+        """Mean over entries of -log p(code | columns of the row, its size, scale and level).  () nats"""
+        coded, scale, level = rows[:, :-2], rows[:, -2], rows[:, -1]
+        row, column = coded.nonzero(as_tuple=True)
+        number = torch.bincount(row, minlength=len(rows))
+        logits = self._logits(row, column, number, scale, level, label, context)
+        return F.cross_entropy(logits, coded[row, column].long() - 1)
+
+    def _logits(
+        self,
+        row: Tensor,
+        column: Tensor,
+        number: Tensor,
+        scale: Tensor,
+        level: Tensor,
+        label: Tensor,
+        context: Tensor | None,
+    ) -> Tensor:
+        parts = [(x - mean) / deviation for x, (mean, deviation) in zip((scale, level), self.spread, strict=True)]
+        numbers = torch.stack([(1.0 + number).log(), *parts], dim=1)
+        return self.network(row, column, numbers, label, context) + self.base[column]
+
+    def draw(self, present: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None = None) -> Tensor:
+        """A table with values at the entries that are present, row i of label ``label[i]``.  (m, d) bool -> (m, d)"""
+        out = present.float()
+        row, column = present.nonzero(as_tuple=True)
+        number = present.sum(1)
+        alike = self._alike(label, number, generator)
+        scale, level = self.scale[alike], self.level[alike]
+        logits = self._logits(row, column, number, scale, level, label, context)
+        code = draw((logits - logits.amax(1, keepdim=True)).exp(), generator)
+        if not self.codes.ranks:
+            code = code.masked_fill((level == 0)[row], 0)  # all values of such a row are one multiple
+        value = moved(self.codes, column.device).decode(column, code, scale[row], generator)
+        out[row, column] = value
+        if self.norm:
+            found = out.norm(p=self.norm, dim=1, keepdim=True)
+            out *= self.length / found.where(found > 0, 1.0)
+        return out
+
+    def _alike(self, label: Tensor, number: Tensor, generator: torch.Generator) -> Tensor:
+        """A real row of the label with about as many entries.  (m,)"""
+        point = torch.rand(len(label), generator=generator, dtype=torch.float64).to(label.device)
+        out = torch.empty_like(label)
+        for one in label.unique().tolist():
+            here, weight = label == one, self.weight[one]
+            own = (weight > 0).nonzero()[:, 0]
+            own = own if len(own) else torch.arange(len(weight), device=label.device)
+            size, total = self.size[own], weight[own].clamp_min(1e-9).cumsum(0)
+            low, high = torch.searchsorted(size, number[here]), torch.searchsorted(size, number[here], right=True)
+            lack = (ALIKE - (high - low)).clamp_min(0)
+            low = (low - (lack + 1) // 2).clamp_min(0)
+            high = (high + lack // 2).clamp_max(len(own)).maximum(low + 1).clamp_max(len(own))
+            low = low.minimum(high - 1)
+            before = torch.cat([total.new_zeros(1), total])
+            asked = before[low] + point[here] * (before[high] - before[low])
+            out[here] = own[torch.searchsorted(total, asked, right=True).minimum(high - 1).maximum(low)]
+        return out
+
+    # -- files ----------------------------------------------------------------------------------------
+
+    def kept(self) -> dict[str, Tensor]:
+        """Tensors for a file."""
+        own = {name: getattr(self, name) for name in _COUNTED}
+        own |= put_under("codes.", vars(self.codes))
+        return own | put_under("network.", self.network.state_dict())
+
+    @classmethod
+    def restored(cls, tensors: dict[str, Tensor], norm: int, length: float) -> LearnedValues:
+        """From what :meth:`kept` gave."""
+        weights = under("network.", tensors)
+        first = weights.get("context.layers.0.weight")
+        labels = len(weights["line.weight"])
+        columns = len(weights["column.weight"])
+        made = cls(ValueCodes(**under("codes.", tensors)), columns, labels, 0 if first is None else first.size(1))
+        for name in _COUNTED:
+            setattr(made, name, tensors[name])
+        made.network.load_state_dict(weights)
+        made.norm, made.length = norm, length
+        return made.eval()
