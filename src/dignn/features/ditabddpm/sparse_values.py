@@ -14,6 +14,10 @@ from dignn.core.files import put_under, under
 _SAME = 1e-3
 # A class's values are mixed with those of all rows as if so many more entries had been seen.
 _BORROWED = 0.5
+# A norm that differs from a whole number by no more than this share is that number: the rest is rounding.
+_ROUND = 1e-5
+# Rows that are looked at in double precision together: bounds memory.
+PIECE_ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +67,7 @@ class EntryValues:
         if bool((self.value != 1).any()):
             row, column = present.nonzero(as_tuple=True)
             out[row, column] = self._values(column, label[row], generator)
-        if self.norm:
-            found = out.norm(p=self.norm, dim=1, keepdim=True)
-            out *= self.length / found.where(found > 0, 1.0)
-        return out
+        return normalised(out, self.norm, self.length) if self.norm else out
 
     def _values(self, column: Tensor, label: Tensor, generator: torch.Generator) -> Tensor:
         """A value for each entry of a column and a label."""
@@ -109,6 +110,16 @@ class EntryValues:
         return cls(**under("value.", tensors), norm=settings["norm"], length=settings["length"])
 
 
+def normalised(rows: Tensor, norm: int, length: float) -> Tensor:
+    """Rows (m, d) of one norm; rows of zeros stay. Rounded once, as rows of counts that are divided by their norm are."""
+    out = rows.clone()
+    for piece, some in zip(out.split(PIECE_ROWS), rows.split(PIECE_ROWS), strict=True):
+        exact = some.double()
+        found = exact.norm(p=norm, dim=1, keepdim=True)
+        piece.copy_(exact * length / found.where(found > 0, 1.0))
+    return out
+
+
 def _common_norm(rows: Tensor) -> tuple[int, float]:
     """Which norm all rows that are not zero share, if any: tables are often normalised row by row."""
     if bool((rows == rows.round()).all()):
@@ -117,5 +128,6 @@ def _common_norm(rows: Tensor) -> tuple[int, float]:
         found = rows.norm(p=order, dim=1)
         found = found[found > 0]
         if float(found.max() - found.min()) < _SAME * float(found.mean()):
-            return order, float(found.mean())
+            length = float(found.double().mean())
+            return order, round(length) if abs(length - round(length)) < _ROUND * length else length
     return 0, 0.0

@@ -16,6 +16,7 @@ from dignn.core.devices import moved
 from dignn.core.files import put_under, under
 from dignn.core.seeds import Seed
 from dignn.diffusion.categorical import draw
+from dignn.features.ditabddpm.sparse_values import normalised
 from dignn.features.ditabddpm.value_codes import CODES, ValueCodes
 from dignn.features.mlp import NUMBER_FEATURES, ContextLayer, ResidualBlocks, number_features, zero_linear
 from dignn.features.table import Table
@@ -148,12 +149,10 @@ class LearnedValues(nn.Module):
         code = draw((logits - logits.amax(1, keepdim=True)).exp(), generator)
         if not self.codes.ranks:
             code = code.masked_fill((level == 0)[row], 0)  # all values of such a row are one multiple
-        value = moved(self.codes, column.device).decode(column, code, scale[row], generator)
+        unit = torch.zeros_like(scale) if self.norm else scale  # a norm decides how large values are
+        value = moved(self.codes, column.device).decode(column, code, unit[row], generator)
         out[row, column] = value
-        if self.norm:
-            found = out.norm(p=self.norm, dim=1, keepdim=True)
-            out *= self.length / found.where(found > 0, 1.0)
-        return out
+        return normalised(out, self.norm, self.length) if self.norm else out
 
     def _alike(self, label: Tensor, number: Tensor, generator: torch.Generator) -> Tensor:
         """A real row of the label with about as many entries.  (m,)"""
