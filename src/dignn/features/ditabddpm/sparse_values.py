@@ -111,7 +111,7 @@ class EntryValues:
 
 
 def normalised(rows: Tensor, norm: int, length: float) -> Tensor:
-    """Rows (m, d) of one norm; rows of zeros stay. Rounded once, as rows of counts that are divided by their norm are."""
+    """Rows (m, d) of one norm, rounded once, as counts are that were divided by it; rows of zeros stay."""
     out = rows.clone()
     for piece, some in zip(out.split(PIECE_ROWS), rows.split(PIECE_ROWS), strict=True):
         exact = some.double()
