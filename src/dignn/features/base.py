@@ -49,6 +49,7 @@ class FeatureGenerator(ABC):
         learns: whether it needs rows enough to learn from.
         device: where it learns and samples, see :func:`dignn.core.devices.at_work`; what it keeps and gives is on the
             CPU.
+        effort: the share of its whole training that it takes, where many generators have one budget.
         report: what learning and sampling found, as JSON takes it.
     """
 
@@ -60,6 +61,7 @@ class FeatureGenerator(ABC):
         self.config = config if config is not None else self._own(FeatureSettings())
         self.report: dict[str, Any] = {}
         self.device: Device = "auto"
+        self.effort = 1.0
         self._classes = -1  # before fit
         self._learned = False  # whether any label is learned
         self._few: Table | None = None  # rows of classes with too few of them

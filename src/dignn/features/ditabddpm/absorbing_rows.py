@@ -127,7 +127,10 @@ class AbsorbingRows:
         self._count = torch.zeros(self._labels, int(number.max()) + 1, dtype=torch.float64)
         self._count.index_add_(1, number, table.label_weight)
         self._presence = presence_by_count(table.rows, table.weight, number, self._count)
-        self._values = EntryValues.of(table.rows, table.label_weight)
+        # Values that are learned need no frequencies by label, which are many numbers where there are many classes.
+        self._values = EntryValues.of(
+            table.rows, table.label_weight[-1:] if self._varied(table) else table.label_weight
+        )
 
     def learn_values(self, table: Table, seed: Seed) -> tuple[LearnedValues, Table] | None:
         """What is to learn about values, and from which table; None where they are hardly more than ones.
@@ -135,13 +138,19 @@ class AbsorbingRows:
         A norm that all rows share, or values that repeat a column's count in any way, are counted; what rows have in
         common with each other beyond that takes a network.
         """
-        entries = table.rows[table.rows != 0]
-        discrete = table.spec.kind.discrete
-        if not len(entries) or float((entries != entries[0]).double().mean()) < (LEAST_REPEATS if discrete else 1e-9):
+        if not self._varied(table):
             return None
         found = LearnedValues.of(table, self._values.norm, self._values.length, seed)
-        self._learned, self._exact = found[0], discrete
+        self._learned, self._exact = found[0], table.spec.kind.discrete
         return found
+
+    @staticmethod
+    def _varied(table: Table) -> bool:
+        """Whether entries have values that are worth learning."""
+        entries = table.rows[table.rows != 0]
+        if not len(entries):
+            return False
+        return float((entries != entries[0]).double().mean()) >= (LEAST_REPEATS if table.spec.kind.discrete else 1e-9)
 
     def learnable(self, table: Table) -> Table:
         """The rows that have something to learn: those with an entry that others lack."""

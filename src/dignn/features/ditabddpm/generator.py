@@ -60,7 +60,8 @@ class DiTabDDPM(FeatureGenerator):
         return self._training(self.config.noise).least_steps
 
     def _training(self, noise: str) -> TrainingConfig:
-        return self.config.marginal_training if noise == "marginal" else self.config.training
+        whole = self.config.marginal_training if noise == "marginal" else self.config.training
+        return whole.part(self.effort)
 
     def _fit(self, table: Table, seed: Seed, tick: Tick) -> None:
         self._noise = self._choose(table)
@@ -84,7 +85,7 @@ class DiTabDDPM(FeatureGenerator):
         found = process.learn_values(table, seed)
         if found is not None:
             values, coded = found
-            batch, training = self.config.batch, replace(self.config.training, learning_rate=VALUE_RATE)
+            batch, training = self.config.batch, replace(self._training(self._noise), learning_rate=VALUE_RATE)
             report = train_on_rows(values, coded, values.loss, batch, training, seed=seed, tick=silent)
             self.report["values"] = report.to_json()
 

@@ -7,6 +7,7 @@ multinomial process, or treated as continuous and rounded, as in the paper's com
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import torch
@@ -66,6 +67,8 @@ class TabDDPM(FeatureGenerator):
         whole, self._block = table, None
         if self.spec.kind is FeatureKind.MIXED:
             self._block = SparseBlock.find(table, self.sparse, self.device)
+            if self._block is not None:
+                self._block.generator.effort = self.effort
             table = table if self._block is None else self._block.others(table)
         continuous = self.spec.kind is FeatureKind.CONTINUOUS
         if self.config.repeated_rows and continuous and table.context is None:
@@ -124,11 +127,12 @@ class TabDDPM(FeatureGenerator):
         return out
 
     def _new_model(self) -> TableModel:
+        config = replace(self.config, training=self.config.training.part(self.effort))
         if self.spec.kind is FeatureKind.MIXED:
-            return MixedTable(self.config, self.device)
-        if self.spec.kind.discrete and self.config.discrete == "multinomial":
-            return MultinomialTable(self.config, self.device)
-        return GaussianTable(self.config, self.spec.kind.discrete, self.device)
+            return MixedTable(config, self.device)
+        if self.spec.kind.discrete and config.discrete == "multinomial":
+            return MultinomialTable(config, self.device)
+        return GaussianTable(config, self.spec.kind.discrete, self.device)
 
     # -- files ----------------------------------------------------------------------------------------
 
