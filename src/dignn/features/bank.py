@@ -75,6 +75,7 @@ class FeatureBank:
         self._controlled = not FEATURE_GENERATORS[self.settings.features].learns  # raises where there is none
         self._names = [name for name in schema.node_types if schema.spec(name).generated]
         self._means: dict[str, NeighbourMeans] = {}
+        self._few: dict[str, int] = {}  # rows of types that have too few to learn from
         # by node type, and by class where each has its own
         self.parts: dict[tuple[str, int | None], FeatureGenerator] = {}
         self._file: Path | None = None  # that they were loaded from
@@ -108,7 +109,7 @@ class FeatureBank:
         """
         learned = np.ones(len(data.node_type), dtype=bool) if learned is None else learned
         around = condition_data(data)
-        jobs, self._means = {}, {}
+        jobs, self._means, self._few = {}, {}, {}
         for name in self._names:
             table = training_rows(data, learned, graphs, around, name)
             if table is None:  # a type that is nowhere is never generated, so it needs no features
@@ -119,6 +120,8 @@ class FeatureBank:
             if means is not None:
                 self._means[name] = means
                 continue
+            if len(table) < FEW_MEMBERS and self._learned_from(table):
+                self._few[name] = len(table)
             kind = FEATURE_GENERATORS[self._generator_for(table)]
             for label, rows in self._split(name, table, kind.learns):
                 jobs[name, label] = self._new(kind), rows, seed.child(name, str(label))
@@ -170,10 +173,14 @@ class FeatureBank:
 
     def _generator_for(self, table: Table) -> str:
         """Name of the generator that learns a table."""
-        if len(table) < FEW_MEMBERS and not self._controlled:
+        if len(table) < FEW_MEMBERS and self._learned_from(table):
             return "bootstrap"
         sparse, dense = self._generators(table.spec.kind)
         return sparse if sparse != dense and float((table.rows != 0).double().mean()) <= SPARSE else dense
+
+    def _learned_from(self, table: Table) -> bool:
+        """Whether a generator learns tables like this one, rather than repeating rows in any case."""
+        return not self._controlled and table.spec.kind is not FeatureKind.IDENTITY
 
     def _split(self, name: str, table: Table, learns: bool) -> list[tuple[int | None, Table]]:
         """The tables that one generator each learns: all rows, or those of each class of the target type."""
@@ -188,6 +195,8 @@ class FeatureBank:
 
     def _tell_of_few_rows(self) -> None:
         """One sentence for each type: data may have many small classes."""
+        for name, number in self._few.items():
+            log.warning("The data has only %d feature rows of '%s' to learn from; %s", number, name, REPEATED)
         small: dict[str, dict[str, float]] = {}
         for (name, own), generator in self.parts.items():
             few = generator.report.get("few_rows", {})
