@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from dignn.core.devices import at_work
+from dignn.core.devices import at_work, model_device
 from dignn.core.errors import DignnError
 from dignn.core.files import put_under, under
 from dignn.core.progress import Tick, silent
@@ -85,6 +85,7 @@ class DiTabDDPM(FeatureGenerator):
         found = process.learn_values(table, seed)
         if found is not None:
             values, coded = found
+            values.to(model_device(process.network))
             batch, training = self.config.batch, replace(self._training(self._noise), learning_rate=VALUE_RATE)
             report = train_on_rows(values, coded, values.loss, batch, training, seed=seed, tick=silent)
             self.report["values"] = report.to_json()

@@ -33,6 +33,7 @@ class Entries:
     Args:
         row, column: (e,) where they stand.
         code: (e,) of their values.
+        excess: (e,) double: the logarithm of the multiple, or the rank from -0.5 to 0.5.
         scale: (n,) logarithm of each row's scale; 0 for ranks.
         level: (n,) how large a row's values are for its scale: mean logarithm of its multiples, or mean rank.
     """
@@ -40,6 +41,7 @@ class Entries:
     row: Tensor
     column: Tensor
     code: Tensor
+    excess: Tensor
     scale: Tensor
     level: Tensor
 
@@ -52,30 +54,35 @@ class ValueCodes:
         factor: (d,) logarithm of each column's factor; (0,) where codes are ranks.
         start: (p + 1,) where the numbers of each pool begin: one pool for each range of multiples, or for each column.
         pool: (v,) the numbers, ascending in each pool.
+        counted: () bool, whether values are whole numbers to begin with, so that the scale of every row is 1.
     """
 
     factor: Tensor
     start: Tensor
     pool: Tensor
+    counted: Tensor
 
     @classmethod
-    def of(cls, rows: Tensor) -> ValueCodes:
-        """What suits a table (n, d)."""
+    def of(cls, rows: Tensor, counted: bool = False) -> ValueCodes:
+        """What suits a table (n, d), whose values are counts or of any kind."""
         row, column = rows.nonzero(as_tuple=True)
         value = rows[row, column].double()
+        told = torch.tensor(counted)
         if bool((value > 0).all()):
             found = _scales(row, column, value.log(), rows.shape)
+            if counted:
+                found = torch.zeros(len(rows), dtype=torch.float64), torch.zeros(rows.size(1), dtype=torch.float64)
             if found is not None:
                 scale, factor = found
                 multiple = (value.log() - scale[row] - factor[column]).exp()
                 others = multiple[_whole(multiple) == 0].sort().values
                 start = torch.linspace(0, len(others), VALUE_RANGES + 1).round().long()
-                return cls(factor, start, others.log())
+                return cls(factor, start, others.log(), told)
         order = value.argsort()
         order = order[column[order].argsort(stable=True)]
         count = torch.bincount(column, minlength=rows.size(1))
         start = torch.cat([torch.zeros(1, dtype=torch.long), count.cumsum(0)])
-        return cls(torch.empty(0, dtype=torch.float64), start, value[order])
+        return cls(torch.empty(0, dtype=torch.float64), start, value[order], told)
 
     @property
     def ranks(self) -> bool:
@@ -95,8 +102,8 @@ class ValueCodes:
             rank = (place / size).clamp(0, 1 - 1e-9)
             code = (rank * CODES).long()
             level = torch.zeros(number, dtype=torch.float64).index_add_(0, row, rank - 0.5) / count
-            return Entries(row, column, code, torch.zeros(number), level.float())
-        scale = _least(row, value.log() - self.factor[column], number)
+            return Entries(row, column, code, rank - 0.5, torch.zeros(number), level.float())
+        scale = _least(row, value.log() - self.factor[column], number) * (~self.counted).double()
         log = value.log() - scale[row] - self.factor[column]
         whole = _whole(log.exp())
         edges = self.pool[self.start[1:-1].clamp_max(max(len(self.pool) - 1, 0))] if len(self.pool) else self.pool
@@ -104,7 +111,7 @@ class ValueCodes:
         if not len(self.pool):
             code = code.clamp_max(WHOLE_MULTIPLES - 1)
         level = torch.zeros(number, dtype=torch.float64).index_add_(0, row, log) / count
-        return Entries(row, column, code, scale.float(), level.where(level > 1e-4, 0.0).float())
+        return Entries(row, column, code, log, scale.float(), level.where(level > 1e-4, 0.0).float())
 
     def decode(self, column: Tensor, code: Tensor, scale: Tensor, generator: torch.Generator) -> Tensor:
         """Values of entries in columns (e,), of codes (e,) and logarithms of row scales (e,).  (e,)"""

@@ -1,7 +1,8 @@
 """Values of sparse rows given which entries they have: codes by a network, scales from real rows of the same size.
 
-Of a row's values first its scale and level are drawn, both from one real row of the label with about as many entries;
-then the code of each entry, given all columns of the row, its size, scale and level, and the label.
+Of a row's values first its scale and level are drawn, both from one real row of the label that is alike (in the number
+of its entries, and in what values their columns have on average); then the code of each entry, given all columns of the
+row, its size, scale and level, and the label.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from dignn.features.ditabddpm.value_codes import CODES, ValueCodes
 from dignn.features.mlp import NUMBER_FEATURES, ContextLayer, ResidualBlocks, number_features, zero_linear
 from dignn.features.table import Table
 
-# Real rows with about as many entries, among which scale and level are drawn.
-ALIKE = 8
+# Real rows that are most alike, among which scale and level are drawn, and how many real rows are known.
+ALIKE_ROWS, KEPT_ROWS = 8, 4096
 # A column's codes are mixed with those of all columns as if so many more entries had been seen.
 _BORROWED = 4.0
 _WIDTH = 64
-_COUNTED = ("base", "size", "scale", "level", "weight", "spread")
+_COUNTED = ("base", "size", "scale", "level", "likely", "expected", "weight", "spread")
 
 
 class EntryNetwork(nn.Module):
@@ -72,6 +73,8 @@ class LearnedValues(nn.Module):
     size: Tensor
     scale: Tensor
     level: Tensor
+    likely: Tensor
+    expected: Tensor
     weight: Tensor
     spread: Tensor
 
@@ -92,7 +95,7 @@ class LearnedValues(nn.Module):
             norm, length: the norm that its rows share, see :class:`EntryValues`.
             seed: of what is drawn.
         """
-        codes = ValueCodes.of(table.rows)
+        codes = ValueCodes.of(table.rows, table.spec.kind.discrete)
         columns, context = table.rows.size(1), 0 if table.context is None else table.context.size(1)
         with seed.child("network").torch_globally():
             made = cls(codes, columns, table.classes + 1, context)
@@ -109,7 +112,15 @@ class LearnedValues(nn.Module):
         coded[found.row, found.column] = found.code + 1.0
         coded[:, -2], coded[:, -1] = found.scale, found.level
         learned = replace(table, rows=coded)[some]
-        some = some[number[some].argsort(stable=True)]
+        # What values a column has on average, and so each row would have by its columns alone.
+        share = found.excess.new_zeros(columns).index_add_(0, found.column, found.excess)
+        made.expected = share / torch.bincount(found.column, minlength=columns).clamp_min(1)
+        likely = made.expected.new_zeros(len(table)).index_add_(0, found.row, made.expected[found.column])
+        made.expected = made.expected.float()
+        if len(some) > KEPT_ROWS:
+            chosen = torch.multinomial(table.weight[some], KEPT_ROWS, generator=seed.child("kept").torch())
+            some = some[chosen.sort().values]
+        made.likely = (likely / number.clamp_min(1)).float()[some]
         made.size, made.scale, made.level = number[some], found.scale[some], found.level[some]
         made.weight = table.label_weight[:, some]
         both = torch.stack([made.scale, made.level])
@@ -143,7 +154,7 @@ class LearnedValues(nn.Module):
         out = present.float()
         row, column = present.nonzero(as_tuple=True)
         number = present.sum(1)
-        alike = self._alike(label, number, generator)
+        alike = self._alike(present, label, generator)
         scale, level = self.scale[alike], self.level[alike]
         logits = self._logits(row, column, number, scale, level, label, context)
         code = draw((logits - logits.amax(1, keepdim=True)).exp(), generator)
@@ -154,23 +165,22 @@ class LearnedValues(nn.Module):
         out[row, column] = value
         return normalised(out, self.norm, self.length) if self.norm else out
 
-    def _alike(self, label: Tensor, number: Tensor, generator: torch.Generator) -> Tensor:
-        """A real row of the label with about as many entries.  (m,)"""
-        point = torch.rand(len(label), generator=generator, dtype=torch.float64).to(label.device)
+    def _alike(self, present: Tensor, label: Tensor, generator: torch.Generator) -> Tensor:
+        """A real row of the label with about as many entries, in columns of about such values.  (m,)"""
+        size = present.sum(1)
+        likely = (present.float() @ self.expected) / size.clamp_min(1)
+        place = torch.stack([(1.0 + size).log(), likely], dim=1)
+        real = torch.stack([(1.0 + self.size).log(), self.likely], dim=1)
+        deviation = real.std(0, unbiased=False).clamp_min(1e-6)
         out = torch.empty_like(label)
         for one in label.unique().tolist():
             here, weight = label == one, self.weight[one]
             own = (weight > 0).nonzero()[:, 0]
             own = own if len(own) else torch.arange(len(weight), device=label.device)
-            size, total = self.size[own], weight[own].clamp_min(1e-9).cumsum(0)
-            low, high = torch.searchsorted(size, number[here]), torch.searchsorted(size, number[here], right=True)
-            lack = (ALIKE - (high - low)).clamp_min(0)
-            low = (low - (lack + 1) // 2).clamp_min(0)
-            high = (high + lack // 2).clamp_max(len(own)).maximum(low + 1).clamp_max(len(own))
-            low = low.minimum(high - 1)
-            before = torch.cat([total.new_zeros(1), total])
-            asked = before[low] + point[here] * (before[high] - before[low])
-            out[here] = own[torch.searchsorted(total, asked, right=True).minimum(high - 1).maximum(low)]
+            apart = torch.cdist(place[here] / deviation, real[own] / deviation)
+            near = apart.topk(min(ALIKE_ROWS, len(own)), dim=1, largest=False).indices
+            drawn = draw(weight[own][near].clamp_min(1e-9), generator)
+            out[here] = own[near.gather(1, drawn[:, None])[:, 0]]
         return out
 
     # -- files ----------------------------------------------------------------------------------------

@@ -92,6 +92,7 @@ class GaussianTable:
         label, given = label.to(self._varying.device), given.to(self._varying.device)
         known, mask = self._known(given, generator)
         learned, whitening = self._network.enter.in_features, self._whitening
+        put = None if mask is None or whitening is None else whitening.known(known, mask)
 
         def predict(noisy: Tensor, signal: float) -> Tensor:
             now = noisy.new_full((len(noisy),), signal)
@@ -101,9 +102,7 @@ class GaussianTable:
             clean = torch.cat([clean, rest], dim=1)
             if mask is None:
                 return clean
-            if whitening is None:
-                return torch.where(mask, known, clean)
-            return whitening.encode(torch.where(mask, known, whitening.decode(clean)))
+            return torch.where(mask, known, clean) if put is None else put(clean)
 
         # Directions that are not learned need no walk, unless what is fixed says something about them.
         width = learned if mask is None else len(self._bounds[0])

@@ -6,6 +6,7 @@ A network learns the main directions, given each other; the others are those of 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -69,6 +70,29 @@ class Whitening:
         near = apart.topk(min(NEAR_ROWS, len(self.real)), dim=1, largest=False).indices
         drawn = torch.randint(near.size(1), (len(near), 1), generator=generator).to(near.device)
         return torch.cat([learned, self.real[near.gather(1, drawn)[:, 0], learned.size(1) :]], dim=1)
+
+    def known(self, known: Tensor, mask: Tensor) -> Callable[[Tensor], Tensor]:
+        """What makes directions (m, r) agree with columns that are known, where the mask is: by the least change.
+
+        That is how a normal distribution with these directions changes once they are known.
+
+        Args:
+            known: (m, d) columns.
+            mask: (m, d) bool, which of them are known.
+        """
+        patterns, of = mask.unique(dim=0, return_inverse=True)
+        parts = []
+        for number, pattern in enumerate(patterns):
+            rows, to = (of == number).nonzero()[:, 0], self.back[:, pattern]  # (r, k)
+            parts.append((rows, to, torch.linalg.pinv(to), (known[rows] - self.mean)[:, pattern]))
+
+        def put(directions: Tensor) -> Tensor:
+            out = directions.clone()
+            for rows, to, inverse, wanted in parts:
+                out[rows] += (wanted - directions[rows] @ to) @ inverse
+            return out
+
+        return put
 
     def encode(self, values: Tensor) -> Tensor:
         """(m, d) -> (m, r)"""
