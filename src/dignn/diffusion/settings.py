@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from dignn.core.checks import at_least, positive, share, switches
@@ -55,6 +55,13 @@ class TrainingConfig:
     def least_steps(self) -> int:
         """Gradient steps, however few graphs or rows there are."""
         return self.steps if self.epochs is None else self.epochs
+
+    def part(self, share: float) -> TrainingConfig:
+        """The same for a share of the steps, or of the epochs."""
+        if share == 1:
+            return self
+        epochs = None if self.epochs is None else max(1, round(self.epochs * share))
+        return replace(self, steps=max(1, round(self.steps * share)), epochs=epochs)
 
     def steps_for(self, graphs: int, batch: int) -> int:
         """Gradient steps with batches of ``batch`` out of ``graphs``."""

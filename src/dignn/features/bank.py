@@ -19,6 +19,7 @@ from dignn.core.processes import map_processes
 from dignn.core.progress import Tick, Together, part_of, silent
 from dignn.core.seeds import Seed
 from dignn.features.base import FeatureGenerator
+from dignn.features.budget import training_shares
 from dignn.features.conditions import condition_batch, condition_data
 from dignn.features.ditabddpm.generator import SPARSE
 from dignn.features.neighbour_means import NeighbourMeans
@@ -38,6 +39,9 @@ log = logging.getLogger(__name__)
 REDRAWS = 50
 # What becomes of rows that are too few to learn from, and how many classes that have so few a message names.
 REPEATED, NAMED_CLASSES = "they are repeated as they are", 3
+# A type with fewer rows is drawn from them: a network would learn them by heart, at best, and a tenth of them, which
+# tells it when to stop, tells nothing.
+FEW_MEMBERS = 100
 # Numbers in the tables from which a process of its own for each generator pays.
 MANY_CELLS = 2_000_000
 _FORMAT = "dignn.FeatureBank.1"
@@ -48,11 +52,16 @@ class FeatureBank:
 
     Which generator a type gets is decided by ``settings.features`` and by what the type has:
 
+    - a type with fewer than 100 rows to learn from draws them as they are, by class, whatever they hold;
     - an identity type (members told apart by a one-hot row) draws members as often as they occur near a class;
     - discrete features go to the named generator;
     - so do continuous ones if the generator is a control or ``tabddpm``. With ``ditabddpm`` and ``settings.continuous``
       "auto", a type whose rows are the means of its neighbours' rows gets such means, sparse rows go to ``ditabddpm``
-      and others to ``tabddpm``; with "tabddpm" all go there, as in the paper.
+      and others to ``tabddpm``; with "tabddpm" all go there, as in the paper;
+    - tables of several kinds of columns go to ``tabddpm``, unless the generator is a control.
+
+    Up to four generators learn for as long as their settings say, more of them share what four would take
+    (:mod:`dignn.features.budget`).
 
     Args:
         schema: the data's schema.
@@ -66,6 +75,7 @@ class FeatureBank:
         self._controlled = not FEATURE_GENERATORS[self.settings.features].learns  # raises where there is none
         self._names = [name for name in schema.node_types if schema.spec(name).generated]
         self._means: dict[str, NeighbourMeans] = {}
+        self._few: dict[str, int] = {}  # rows of types that have too few to learn from
         # by node type, and by class where each has its own
         self.parts: dict[tuple[str, int | None], FeatureGenerator] = {}
         self._file: Path | None = None  # that they were loaded from
@@ -99,7 +109,7 @@ class FeatureBank:
         """
         learned = np.ones(len(data.node_type), dtype=bool) if learned is None else learned
         around = condition_data(data)
-        jobs, self._means = {}, {}
+        jobs, self._means, self._few = {}, {}, {}
         for name in self._names:
             table = training_rows(data, learned, graphs, around, name)
             if table is None:  # a type that is nowhere is never generated, so it needs no features
@@ -110,9 +120,15 @@ class FeatureBank:
             if means is not None:
                 self._means[name] = means
                 continue
+            if len(table) < FEW_MEMBERS and self._learned_from(table):
+                self._few[name] = len(table)
             kind = FEATURE_GENERATORS[self._generator_for(table)]
             for label, rows in self._split(name, table, kind.learns):
                 jobs[name, label] = self._new(kind), rows, seed.child(name, str(label))
+        learning = [part for part, (generator, _, _) in jobs.items() if generator.learns]
+        shares = training_shares([jobs[part][1].rows.numel() for part in learning])
+        for part, share in zip(learning, shares, strict=True):
+            jobs[part][0].effort = share
         # A control learns nothing: its rows need not be sent to a process and back.
         many = sum(rows.rows.numel() for generator, rows, _ in jobs.values() if generator.learns) >= MANY_CELLS
         order = sorted(jobs, key=lambda part: -jobs[part][1].rows.numel())
@@ -149,14 +165,22 @@ class FeatureBank:
         named = self.settings.features
         if kind is FeatureKind.IDENTITY and not self._controlled:
             return "bootstrap", "bootstrap"
+        if kind is FeatureKind.MIXED and named == "ditabddpm":
+            return "tabddpm", "tabddpm"
         if kind is FeatureKind.CONTINUOUS and named == "ditabddpm":
             return ("ditabddpm" if self.settings.continuous == "auto" else "tabddpm"), "tabddpm"
         return named, named
 
     def _generator_for(self, table: Table) -> str:
         """Name of the generator that learns a table."""
+        if len(table) < FEW_MEMBERS and self._learned_from(table):
+            return "bootstrap"
         sparse, dense = self._generators(table.spec.kind)
         return sparse if sparse != dense and float((table.rows != 0).double().mean()) <= SPARSE else dense
+
+    def _learned_from(self, table: Table) -> bool:
+        """Whether a generator learns tables like this one, rather than repeating rows in any case."""
+        return not self._controlled and table.spec.kind is not FeatureKind.IDENTITY
 
     def _split(self, name: str, table: Table, learns: bool) -> list[tuple[int | None, Table]]:
         """The tables that one generator each learns: all rows, or those of each class of the target type."""
@@ -171,6 +195,8 @@ class FeatureBank:
 
     def _tell_of_few_rows(self) -> None:
         """One sentence for each type: data may have many small classes."""
+        for name, number in self._few.items():
+            log.warning("The data has only %d feature rows of '%s' to learn from; %s", number, name, REPEATED)
         small: dict[str, dict[str, float]] = {}
         for (name, own), generator in self.parts.items():
             few = generator.report.get("few_rows", {})

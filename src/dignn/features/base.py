@@ -49,6 +49,7 @@ class FeatureGenerator(ABC):
         learns: whether it needs rows enough to learn from.
         device: where it learns and samples, see :func:`dignn.core.devices.at_work`; what it keeps and gives is on the
             CPU.
+        effort: the share of its whole training that it takes, where many generators have one budget.
         report: what learning and sampling found, as JSON takes it.
     """
 
@@ -60,6 +61,7 @@ class FeatureGenerator(ABC):
         self.config = config if config is not None else self._own(FeatureSettings())
         self.report: dict[str, Any] = {}
         self.device: Device = "auto"
+        self.effort = 1.0
         self._classes = -1  # before fit
         self._learned = False  # whether any label is learned
         self._few: Table | None = None  # rows of classes with too few of them
@@ -220,13 +222,19 @@ class FeatureGenerator(ABC):
         return out
 
     def _in_pieces(
-        self, label: Tensor, given: Given, size: int, sample: Callable[[Tensor, Given, int], Tensor], tick: Tick
+        self,
+        label: Tensor,
+        given: Given,
+        size: int,
+        sample: Callable[[Tensor, Given, int], Tensor],
+        tick: Tick,
+        width: int | None = None,
     ) -> Tensor:
         """Rows for labels (m,), up to ``size`` at a time, by ``sample`` of some and the place of the first.
 
         Pieces run side by side, each with random numbers of its own, so the result does not depend on how many do.
         """
-        out = torch.empty(len(label), self.spec.width)
+        out = torch.empty(len(label), self.spec.width if width is None else width)
         progress = Together(tick, len(label))
 
         def one(start: int) -> None:

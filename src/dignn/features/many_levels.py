@@ -16,7 +16,7 @@ from torch import Tensor
 from dignn.features.given import Given
 from dignn.features.nearest_rows import draw_near
 from dignn.features.table import Table
-from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import ColumnKind, FeatureKind, FeatureSpec
 
 # Values of a column that a generator learns, at most.
 MANY_LEVELS = 1000
@@ -39,11 +39,17 @@ class ManyLevels:
     @classmethod
     def find(cls, table: Table) -> ManyLevels | None:
         """None where all columns can be learned."""
-        if table.spec.kind not in (FeatureKind.COUNT, FeatureKind.CATEGORICAL):
+        if table.spec.kind is FeatureKind.MIXED:
+            kinds = [column.kind for column in table.spec.columns or ()]
+            many = torch.tensor([kind in (ColumnKind.CATEGORICAL, ColumnKind.IDENTITY) for kind in kinds])
+        elif table.spec.kind in (FeatureKind.COUNT, FeatureKind.CATEGORICAL):
+            many = table.rows.amax(0) >= MANY_LEVELS  # of whole numbers only such columns can have so many values
+            kinds = []
+        else:
             return None
-        many = table.rows.amax(0) >= MANY_LEVELS  # of whole numbers only such columns can have so many values
         for column in many.nonzero()[:, 0].tolist():
-            many[column] = len(table.rows[:, column].unique()) > MANY_LEVELS
+            if not kinds or kinds[column] is not ColumnKind.IDENTITY:
+                many[column] = len(table.rows[:, column].unique()) > MANY_LEVELS
         if not bool(many.any()):
             return None
         columns, others = many.nonzero()[:, 0], (~many).nonzero()[:, 0]

@@ -147,11 +147,12 @@ class Table:
     def restored(cls, tensors: dict[str, Tensor], spec: FeatureSpec) -> Table:
         """From what :meth:`state` gave."""
         if "rows" in tensors:
-            rows = tensors["rows"].clone() if "missing" in tensors else tensors["rows"]
+            rows = tensors["rows"]
         else:
             rows = torch.zeros(len(tensors["weight"]), spec.width)
             rows[tensors["place"][:, 0].long(), tensors["place"][:, 1].long()] = tensors["value"]
         if "missing" in tensors:
+            rows = rows.clone()
             rows[tensors["missing"][:, 0].long(), tensors["missing"][:, 1].long()] = torch.nan
         return cls(rows, tensors["condition"], tensors["weight"], spec, tensors.get("context"))
 

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from dignn.core.files import under
+from dignn.core.files import put_under, under
+from dignn.core.seeds import Seed
 from dignn.diffusion.categorical import draw
 from dignn.features.ditabddpm.entry_counts import (
     RANGES,
@@ -25,6 +26,7 @@ from dignn.features.ditabddpm.entry_counts import (
     presence_by_count,
 )
 from dignn.features.ditabddpm.sparse_values import EntryValues
+from dignn.features.ditabddpm.value_network import LearnedValues
 from dignn.features.given import NOTHING_GIVEN, Fixed, Given
 from dignn.features.mlp import (
     NUMBER_FEATURES,
@@ -40,6 +42,8 @@ from dignn.graphs.feature_spec import FeatureKind
 
 # A class's frequencies are mixed with those of all rows as if one of these numbers of entries more had been seen.
 _BORROWED = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
+# The share of counts that are not 1 from which on they are learned rather than drawn column by column.
+LEAST_REPEATS = 0.05
 # Steps in which all columns of a row are revealed.
 MOST_REVEALS = 100
 # What a column that no row has is expected to have: never 0, because validation rows may have it.
@@ -100,6 +104,8 @@ class AbsorbingRows:
     def __init__(self, columns: int, labels: int, config: DiTabDDPMConfig, context: int = 0) -> None:
         self._columns, self._labels, self._emphasis = columns, labels, config.emphasis
         self.network = SetNetwork(columns, labels, config, context)
+        self._learned: LearnedValues | None = None  # of entries, where they depend on each other
+        self._exact = True  # whether only values that a column has are drawn
 
     @classmethod
     def of(cls, table: Table, config: DiTabDDPMConfig) -> AbsorbingRows:
@@ -121,7 +127,30 @@ class AbsorbingRows:
         self._count = torch.zeros(self._labels, int(number.max()) + 1, dtype=torch.float64)
         self._count.index_add_(1, number, table.label_weight)
         self._presence = presence_by_count(table.rows, table.weight, number, self._count)
-        self._values = EntryValues.of(table.rows, table.label_weight)
+        # Values that are learned need no frequencies by label, which are many numbers where there are many classes.
+        self._values = EntryValues.of(
+            table.rows, table.label_weight[-1:] if self._varied(table) else table.label_weight
+        )
+
+    def learn_values(self, table: Table, seed: Seed) -> tuple[LearnedValues, Table] | None:
+        """What is to learn about values, and from which table; None where they are hardly more than ones.
+
+        A norm that all rows share, or values that repeat a column's count in any way, are counted; what rows have in
+        common with each other beyond that takes a network.
+        """
+        if not self._varied(table):
+            return None
+        found = LearnedValues.of(table, self._values.norm, self._values.length, seed)
+        self._learned, self._exact = found[0], table.spec.kind.discrete
+        return found
+
+    @staticmethod
+    def _varied(table: Table) -> bool:
+        """Whether entries have values that are worth learning."""
+        entries = table.rows[table.rows != 0]
+        if not len(entries):
+            return False
+        return float((entries != entries[0]).double().mean()) >= (LEAST_REPEATS if table.spec.kind.discrete else 1e-9)
 
     def learnable(self, table: Table) -> Table:
         """The rows that have something to learn: those with an entry that others lack."""
@@ -197,8 +226,16 @@ class AbsorbingRows:
             base = base.masked_fill(given.fixed.mask, -torch.inf)
         self._reveal(present, left, count, base, label, given.context, generator)
         rows = torch.empty_like(base)
-        rows[order] = self._values.draw(present | self._always, label, generator)
+        rows[order] = self._with_values(present | self._always, label, given.context, generator)
         return rows
+
+    def _with_values(
+        self, present: Tensor, label: Tensor, context: Tensor | None, generator: torch.Generator
+    ) -> Tensor:
+        if self._learned is None:
+            return self._values.draw(present, label, generator)
+        rows = self._learned.draw(present, label, generator, context)
+        return rows if self._values.norm else self._values.nearest(rows, self._exact)
 
     def _reveal(
         self,
@@ -242,6 +279,9 @@ class AbsorbingRows:
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         tensors, settings = self._values.state()
+        if self._learned is not None:
+            tensors |= put_under("values.", self._learned.kept())
+            settings = {**settings, "exact": self._exact}
         kept = {"base": self._base, "count": self._count, "always": self._always, "presence": self._presence}
         return kept | tensors, settings
 
@@ -254,6 +294,10 @@ class AbsorbingRows:
         process._base, process._count, process._always = tensors["base"], tensors["count"], tensors["always"]
         process._presence = tensors.get("presence", torch.full((RANGES, columns), 0.5))  # as good as unknown
         process._values = EntryValues.restored(tensors, settings)
+        if "exact" in settings:
+            norm, length = process._values.norm, process._values.length
+            process._learned = LearnedValues.restored(under("values.", tensors), norm, length)
+            process._exact = settings["exact"]
         return process
 
 

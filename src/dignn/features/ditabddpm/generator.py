@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from dignn.core.devices import at_work
+from dignn.core.devices import at_work, model_device
 from dignn.core.errors import DignnError
 from dignn.core.files import put_under, under
-from dignn.core.progress import Tick
+from dignn.core.progress import Tick, silent
 from dignn.core.seeds import Seed
 from dignn.diffusion.settings import TrainingConfig
 from dignn.features.base import GENERATED_KINDS, FeatureGenerator
@@ -30,6 +31,9 @@ SPARSE = 0.5
 FEW_REPEATS = 0.25
 # The number of columns from which a value for every column would be too much.
 WIDE = 1000
+
+# The learning rate of what values are learned by.
+VALUE_RATE = 3e-3
 
 PROCESSES: dict[str, type[AbsorbingRows] | type[MarginalColumns]] = {
     "absorbing": AbsorbingRows,
@@ -56,7 +60,8 @@ class DiTabDDPM(FeatureGenerator):
         return self._training(self.config.noise).least_steps
 
     def _training(self, noise: str) -> TrainingConfig:
-        return self.config.marginal_training if noise == "marginal" else self.config.training
+        whole = self.config.marginal_training if noise == "marginal" else self.config.training
+        return whole.part(self.effort)
 
     def _fit(self, table: Table, seed: Seed, tick: Tick) -> None:
         self._noise = self._choose(table)
@@ -70,8 +75,20 @@ class DiTabDDPM(FeatureGenerator):
                 batch, training = self.config.batch, self._training(self._noise)
                 report = train_on_rows(process.network, rows, process.loss, batch, training, seed=seed, tick=tick)
                 self.report["training"] = report.to_json()
+            if isinstance(process, AbsorbingRows):
+                self._learn_values(process, table, seed.child("values"))
             process.network.eval()
             process.calibrate(table, seed.child("calibration").torch())
+
+    def _learn_values(self, process: AbsorbingRows, table: Table, seed: Seed) -> None:
+        """Learns the values of entries that are not all alike."""
+        found = process.learn_values(table, seed)
+        if found is not None:
+            values, coded = found
+            values.to(model_device(process.network))
+            batch, training = self.config.batch, replace(self._training(self._noise), learning_rate=VALUE_RATE)
+            report = train_on_rows(values, coded, values.loss, batch, training, seed=seed, tick=silent)
+            self.report["values"] = report.to_json()
 
     def _at_work(self) -> AbstractContextManager[torch.device]:
         return at_work(self._process, self._process.network, self.config.batch, self.device)

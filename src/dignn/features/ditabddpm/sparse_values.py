@@ -14,6 +14,10 @@ from dignn.core.files import put_under, under
 _SAME = 1e-3
 # A class's values are mixed with those of all rows as if so many more entries had been seen.
 _BORROWED = 0.5
+# A norm that differs from a whole number by no more than this share is that number: the rest is rounding.
+_ROUND = 1e-5
+# Rows that are looked at in double precision together: bounds memory.
+PIECE_ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +67,7 @@ class EntryValues:
         if bool((self.value != 1).any()):
             row, column = present.nonzero(as_tuple=True)
             out[row, column] = self._values(column, label[row], generator)
-        if self.norm:
-            found = out.norm(p=self.norm, dim=1, keepdim=True)
-            out *= self.length / found.where(found > 0, 1.0)
-        return out
+        return normalised(out, self.norm, self.length) if self.norm else out
 
     def _values(self, column: Tensor, label: Tensor, generator: torch.Generator) -> Tensor:
         """A value for each entry of a column and a label."""
@@ -80,6 +81,24 @@ class EntryValues:
             place[here] = torch.searchsorted(total[number], (low + uniform * (high - low))[here], right=True) - 1
         return self.value[place.maximum(first).minimum(last - 1)]
 
+    def nearest(self, rows: Tensor, exact: bool) -> Tensor:
+        """Rows whose entries are within the range of their column, or, if ``exact``, values that it has.  (m, d)"""
+        row, column = rows.nonzero(as_tuple=True)
+        first, last = self.start[column], self.start[column + 1] - 1
+        value = rows[row, column].minimum(self.value[last]).maximum(self.value[first])
+        if exact:
+            # Values ascend within a column; added up with a step between columns they ascend all through.
+            of = torch.repeat_interleave(torch.arange(len(self.start) - 1, device=rows.device), self.start.diff())
+            step = 2 * float(self.value.abs().max()) + 1
+            place = torch.searchsorted(self.value.double() + of * step, value.double() + column * step)
+            place = place.minimum(last).maximum(first)
+            before = (place - 1).maximum(first)
+            nearer = (value - self.value[before]).abs() <= (self.value[place] - value).abs()
+            value = self.value[torch.where(nearer, before, place)]
+        out = rows.clone()
+        out[row, column] = value
+        return out
+
     # -- files ----------------------------------------------------------------------------------------
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -91,6 +110,16 @@ class EntryValues:
         return cls(**under("value.", tensors), norm=settings["norm"], length=settings["length"])
 
 
+def normalised(rows: Tensor, norm: int, length: float) -> Tensor:
+    """Rows (m, d) of one norm, rounded once, as counts are that were divided by it; rows of zeros stay."""
+    out = rows.clone()
+    for piece, some in zip(out.split(PIECE_ROWS), rows.split(PIECE_ROWS), strict=True):
+        exact = some.double()
+        found = exact.norm(p=norm, dim=1, keepdim=True)
+        piece.copy_(exact * length / found.where(found > 0, 1.0))
+    return out
+
+
 def _common_norm(rows: Tensor) -> tuple[int, float]:
     """Which norm all rows that are not zero share, if any: tables are often normalised row by row."""
     if bool((rows == rows.round()).all()):
@@ -99,5 +128,6 @@ def _common_norm(rows: Tensor) -> tuple[int, float]:
         found = rows.norm(p=order, dim=1)
         found = found[found > 0]
         if float(found.max() - found.min()) < _SAME * float(found.mean()):
-            return order, float(found.mean())
+            length = float(found.double().mean())
+            return order, round(length) if abs(length - round(length)) < _ROUND * length else length
     return 0, 0.0

@@ -16,6 +16,7 @@ from dignn.core.seeds import Seed
 from dignn.diffusion import gaussian
 from dignn.diffusion.inpainting import Move, inpaint
 from dignn.diffusion.schedule import cosine_signal, time_grid
+from dignn.features.ditabddpm.sparse_values import normalised
 from dignn.features.given import NOTHING_GIVEN, Given
 from dignn.features.learning import even_times, train_on_rows
 from dignn.features.levels import Levels
@@ -23,6 +24,7 @@ from dignn.features.mlp import context_columns
 from dignn.features.settings import TabDDPMConfig
 from dignn.features.tabddpm.network import new_denoiser
 from dignn.features.tabddpm.scaling import PIECE, SCALINGS, Scaling, Standard
+from dignn.features.tabddpm.whitening import Whitening, common_length
 from dignn.features.table import Table
 
 
@@ -41,6 +43,8 @@ class GaussianTable:
         self._kind: type[Scaling] = Standard if rounded else SCALINGS[config.transform]
         self._rounded = rounded
         self._levels: Levels | None = None
+        self._whitens = not rounded and config.transform == "quantile"
+        self._whitening: Whitening | None = None
 
     def fit(self, table: Table, seed: Seed, tick: Tick) -> dict[str, Any]:
         """Learns and returns a report. The table has at least one column with two values."""
@@ -53,10 +57,16 @@ class GaussianTable:
         self._levels = Levels.of(rows) if self._rounded else None
         spread = seed.child("spread").torch()
         values = torch.cat([self._scaling.encode(some, spread) for some in rows.split(PIECE)])
+        self._length = 0.0
+        if self._whitens:
+            self._length = common_length(table.rows)
+            self._whitening = Whitening.of(values, table.weight, seed.child("directions").torch())
+            values = self._whitening.encode(values)
         self._bounds = values.amin(0), values.amax(0)
         known = 0 if table.context is None else table.context.size(1)
         own = seed.child("network")
-        self._network = new_denoiser(len(self._varying), table.classes + 1, self.config, own, known)
+        learned = values.size(1) if self._whitening is None else self._whitening.learned
+        self._network = new_denoiser(learned, table.classes + 1, self.config, own, known)
 
         def loss(clean: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None) -> Tensor:
             signal = cosine_signal(even_times(clean, generator))
@@ -64,10 +74,10 @@ class GaussianTable:
             wanted = gaussian.target(self.config.prediction, clean, noise, signal[:, None])
             return (self._network(noisy, signal, label, context) - wanted).square().mean()
 
-        learned = replace(table, rows=values)
+        table = replace(table, rows=values[:, :learned])
         batch, training = self.config.batch, self.config.training
         with self.at_work():
-            return train_on_rows(self._network, learned, loss, batch, training, seed=seed, tick=tick).to_json()
+            return train_on_rows(self._network, table, loss, batch, training, seed=seed, tick=tick).to_json()
 
     def at_work(self) -> AbstractContextManager[torch.device]:
         """Inside, the table is on the device where it learns and samples."""
@@ -81,25 +91,35 @@ class GaussianTable:
         """
         label, given = label.to(self._varying.device), given.to(self._varying.device)
         known, mask = self._known(given, generator)
+        learned, whitening = self._network.enter.in_features, self._whitening
+        put = None if mask is None or whitening is None else whitening.known(known, mask)
 
         def predict(noisy: Tensor, signal: float) -> Tensor:
             now = noisy.new_full((len(noisy),), signal)
-            predicted = self._network(noisy, now, label, given.context)
-            clean = gaussian.clean_of(self.config.prediction, predicted, noisy, now[:, None])
-            return clean if mask is None else torch.where(mask, known, clean)
+            predicted = self._network(noisy[:, :learned], now, label, given.context)
+            clean = gaussian.clean_of(self.config.prediction, predicted, noisy[:, :learned], now[:, None])
+            rest = now[:, None].sqrt() * noisy[:, learned:]  # what is expected of normal values
+            clean = torch.cat([clean, rest], dim=1)
+            if mask is None:
+                return clean
+            return torch.where(mask, known, clean) if put is None else put(clean)
 
-        start = torch.randn(len(label), len(self._varying), generator=generator).to(label.device)
+        # Directions that are not learned need no walk, unless what is fixed says something about them.
+        width = learned if mask is None else len(self._bounds[0])
+        start = torch.randn(len(label), width, generator=generator).to(label.device)
         if mask is None:
             grid, rule = time_grid(self.config.sampler_steps), self.config.sampler
-            values = gaussian.reverse(start, predict, grid, generator=generator, rule=rule, bounds=self._bounds)
+            bounds = self._bounds[0][:learned], self._bounds[1][:learned]
+            values = gaussian.reverse(start, predict, grid, generator=generator, rule=rule, bounds=bounds)
+            values = values if whitening is None else whitening.complete(values, generator)
         else:
             values = inpaint(start, *_moves(predict, self._bounds, generator))
-        rows = self._scaling.decode(values)
+        rows = self._scaling.decode(values if whitening is None else whitening.decode(values))
         if self._levels is not None:
             rows = self._levels.nearest(rows)
         out = self._constant.repeat(len(label), 1)
         out[:, self._varying] = rows
-        return out
+        return normalised(out, 2, self._length) if self._length else out
 
     def _known(self, given: Given, generator: torch.Generator) -> tuple[Tensor, Tensor | None]:
         """Fixed columns as they are diffused, and which they are; None for none of them."""
@@ -123,6 +143,9 @@ class GaussianTable:
         tensors |= put_under("scaling.", vars(self._scaling))
         if self._levels is not None:
             tensors["levels"] = self._levels.packed
+        if self._whitening is not None:
+            tensors |= put_under("whitening.", vars(self._whitening))
+            tensors["length"] = torch.tensor([self._length], dtype=torch.float64)
         return tensors | put_under("network.", self._network.state_dict())
 
     def restore(self, tensors: dict[str, Tensor], labels: int) -> None:
@@ -130,8 +153,12 @@ class GaussianTable:
         self._bounds = tensors["bounds.least"], tensors["bounds.greatest"]
         self._scaling = self._kind(**under("scaling.", tensors))
         self._levels = Levels.unpacked(tensors["levels"]) if self._rounded else None
+        white = under("whitening.", tensors)
+        self._whitening = Whitening(**white) if white else None  # folders of earlier versions have none
+        self._length = float(tensors["length"]) if white else 0.0
         known = context_columns(under("network.", tensors))
-        self._network = new_denoiser(len(self._varying), labels, self.config, Seed(0), known)
+        learned = len(self._varying) if self._whitening is None else self._whitening.learned
+        self._network = new_denoiser(learned, labels, self.config, Seed(0), known)
         self._network.load_state_dict(under("network.", tensors))
         self._network.eval()
 

@@ -7,7 +7,8 @@ multinomial process, or treated as continuous and rounded, as in the paper's com
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor
@@ -18,16 +19,21 @@ from dignn.core.seeds import Seed
 from dignn.features.base import GENERATED_KINDS, LEAST_ROWS, FeatureGenerator
 from dignn.features.given import Given
 from dignn.features.registry import FEATURE_GENERATORS
-from dignn.features.settings import TabDDPMConfig
+from dignn.features.settings import DiTabDDPMConfig, FeatureSettings, TabDDPMConfig
 from dignn.features.tabddpm.gaussian_columns import GaussianTable
+from dignn.features.tabddpm.mixed_columns import MixedTable
 from dignn.features.tabddpm.multinomial_columns import MultinomialTable
 from dignn.features.tabddpm.repeated_rows import RepeatedRows
+from dignn.features.tabddpm.sparse_block import SparseBlock
 from dignn.features.table import Table
 from dignn.graphs.feature_spec import FeatureKind
 
 # Rows that are sampled together, at most, and numbers that this may take. The pieces have their own seeds, so the
 # result does not depend on how many of them run side by side.
 CHUNK_ROWS, CHUNK_CELLS = 1024, 2**21
+
+
+TableModel = GaussianTable | MultinomialTable | MixedTable
 
 
 @FEATURE_GENERATORS.register("tabddpm")
@@ -41,7 +47,15 @@ class TabDDPM(FeatureGenerator):
     kinds: ClassVar[frozenset[FeatureKind]] = GENERATED_KINDS - {FeatureKind.IDENTITY}
     config: TabDDPMConfig
     _repeated: RepeatedRows
-    _model: GaussianTable | MultinomialTable | None
+    _model: TableModel | None
+    _block: SparseBlock | None = None
+    sparse = DiTabDDPMConfig()
+
+    @classmethod
+    def build(cls, settings: FeatureSettings) -> Self:
+        generator = super().build(settings)
+        generator.sparse = settings.ditabddpm
+        return generator
 
     @property
     def learning_steps(self) -> int:
@@ -50,11 +64,19 @@ class TabDDPM(FeatureGenerator):
     # -- learning and sampling ------------------------------------------------------------------------
 
     def _fit(self, table: Table, seed: Seed, tick: Tick) -> None:
-        if self.config.repeated_rows and not self.spec.kind.discrete and table.context is None:
+        whole, self._block = table, None
+        if self.spec.kind is FeatureKind.MIXED:
+            self._block = SparseBlock.find(table, self.sparse, self.device)
+            if self._block is not None:
+                self._block.generator.effort = self.effort
+            table = table if self._block is None else self._block.others(table)
+        continuous = self.spec.kind is FeatureKind.CONTINUOUS
+        if self.config.repeated_rows and continuous and table.context is None:
             self._repeated, rest = RepeatedRows.find(table, LEAST_ROWS)
         else:
             self._repeated, rest = RepeatedRows.none(table), torch.arange(len(table))
-        if len(rest) and not bool((table.rows[rest] != table.rows[rest[0]]).any()):
+        first = table.rows[rest[:1]]
+        if len(rest) and bool(((table.rows[rest] == first) | (table.rows[rest].isnan() & first.isnan())).all()):
             # One row for all: nothing is left to diffuse, whatever the settings.
             self._repeated, rest = RepeatedRows.find(table, len(table) + 1)
         self.report["repeated_rows"] = len(self._repeated.rows)
@@ -62,9 +84,31 @@ class TabDDPM(FeatureGenerator):
         self._model = self._new_model() if len(rest) else None
         if self._model is not None:
             self.report["training"] = self._model.fit(table[rest], seed, tick)
+        if self._block is not None:
+            context = self._context_of(table.rows, table.context)
+            self.report["sparse"] = self._block.fit(whole, context, seed.child("sparse"), tick)
+
+    def _context_of(self, rows: Tensor, context: Tensor | None) -> Tensor | None:
+        """What the sparse columns of a row depend on: the others (n, d'), and what else is known of it."""
+        parts = [context] if context is not None else []
+        if isinstance(self._model, MixedTable):
+            parts.append(self._model.context(rows))
+        return torch.cat(parts, dim=1) if parts else None
 
     def _sample(self, label: Tensor, given: Given, seed: Seed, tick: Tick) -> Tensor:
+        block = self._block
+        if block is None:
+            return self._sample_joint(label, given, self.spec.width, seed, tick)
         out = torch.empty(len(label), self.spec.width)
+        rows = self._sample_joint(label, given.only(block.rest), len(block.rest), seed, tick)
+        out[:, block.rest] = rows if given.fixed is None else given.fixed.only(block.rest).put(rows)
+        context = self._context_of(out[:, block.rest], given.context)
+        out[:, block.columns] = block.sample(label, context, given.fixed, seed.child("sparse"))
+        return out
+
+    def _sample_joint(self, label: Tensor, given: Given, width: int, seed: Seed, tick: Tick) -> Tensor:
+        """The columns that are learned together.  (m, width)"""
+        out = torch.empty(len(label), width)
         drawn = self._repeated.draw(label, seed.child("repeated").torch(), given.fixed)
         others = drawn == len(self._repeated.rows)
         out[~others] = self._repeated.rows[drawn[~others]]
@@ -78,13 +122,17 @@ class TabDDPM(FeatureGenerator):
                     size,
                     lambda some, its, start: model.sample(some, seed.child("piece", start // size).torch(), its),
                     tick,
+                    width,
                 )
         return out
 
-    def _new_model(self) -> GaussianTable | MultinomialTable:
-        if self.spec.kind.discrete and self.config.discrete == "multinomial":
-            return MultinomialTable(self.config, self.device)
-        return GaussianTable(self.config, self.spec.kind.discrete, self.device)
+    def _new_model(self) -> TableModel:
+        config = replace(self.config, training=self.config.training.part(self.effort))
+        if self.spec.kind is FeatureKind.MIXED:
+            return MixedTable(config, self.device)
+        if self.spec.kind.discrete and config.discrete == "multinomial":
+            return MultinomialTable(config, self.device)
+        return GaussianTable(config, self.spec.kind.discrete, self.device)
 
     # -- files ----------------------------------------------------------------------------------------
 
@@ -92,10 +140,18 @@ class TabDDPM(FeatureGenerator):
         tensors = put_under("repeated.", vars(self._repeated))
         if self._model is not None:
             tensors |= put_under("model.", self._model.state())
-        return tensors, {"diffused": self._model is not None}
+        settings: dict[str, Any] = {"diffused": self._model is not None}
+        if self._block is not None:
+            sparse, settings["sparse"] = self._block.state()
+            tensors |= put_under("sparse.", sparse)
+        return tensors, settings
 
     def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any]) -> None:
         self._repeated = RepeatedRows(**under("repeated.", tensors))
         self._model = self._new_model() if settings["diffused"] else None
         if self._model is not None:
             self._model.restore(under("model.", tensors), len(self._repeated.share))
+        self._block = None
+        if "sparse" in settings:
+            sparse = under("sparse.", tensors)
+            self._block = SparseBlock.restored(sparse, settings["sparse"], self.spec, self.sparse, self.device)
