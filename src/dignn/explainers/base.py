@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import torch
 import torch_geometric
-from torch import nn
+from torch import Tensor, nn
 from torch_geometric.explain import ModelConfig
 
 from dignn import __version__
@@ -52,6 +52,7 @@ from dignn.model.same_answers import ON_DIFFERENCE, OnDifference
 from dignn.model.scores import Scores
 from dignn.report.reference import Reference
 from dignn.sampling.division import RealGraphs, divide, is_learned
+from dignn.sampling.unlabelled import label_unlabelled
 from dignn.selection.members import Members, all_members
 from dignn.selection.ranking import Ranker, Ranking
 
@@ -287,7 +288,7 @@ class Explainer(ABC):
         self.check()
         with single_thread():
             with self.run.stage("FFS"):
-                self.real.sample()
+                self._sample(self.real)
             self.run.claim()
             if self.run.folder is not None:
                 write_text(self.run.folder / "schema.json", self.schema.to_json())
@@ -334,6 +335,16 @@ class Explainer(ABC):
         return explanations
 
     # -- steps ----------------------------------------------------------------------------------------
+
+    def _sample(self, real: RealGraphs) -> None:
+        """Draws real graphs; what has no label gets the model's."""
+
+        def answer(graphs: GraphBatch) -> tuple[Tensor, Tensor, Tensor]:
+            scores = self.adapter.score(graphs)
+            return scores.graph, scores.node, scores.predicted
+
+        real.sample()
+        label_unlabelled(real, answer)
 
     def _proposed(self) -> tuple[GraphBatch, bool]:
         """Candidates before refinement, and whether they still need features, which are learned then."""
@@ -386,7 +397,7 @@ class Explainer(ABC):
             data = given_graphs(made)
             check_fits(data, self.schema)
             found = divide(on_cpu(data), self.schema, self.config, self.seed.child("fresh"))
-            found.sample()
+            self._sample(found)
         except DignnError as error:
             raise DignnError(f"The fresh data does not fit: {error}") from error
         return found
@@ -431,7 +442,7 @@ class Explainer(ABC):
             **({"dropped": dropped} if dropped else {}),
             "call": call,
             "from_preset": from_preset(self.about["config"], self.presets, self._given.get("preset")),
-            "agreement": agreement(self.train_scores, self.real.train),
+            "agreement": agreement(self.train_scores, self.real.as_given),
             "generation": self._findings,
             **({} if self._metrics is None else {"metrics": self._metrics}),
             "timings": self.run.note_timings(),

@@ -69,12 +69,17 @@ def _sampling(sampling: Mapping[str, Any]) -> str | None:
     asked, found = entry(sampling, int, "asked"), entry(sampling, int, "found")
     if asked is None or found is None:
         return None
+    unlabelled = entry(sampling, int, "unlabelled")
+    more = " What has no label there got the class that the model gives it." if unlabelled else ""
     if found < asked:
         return (
             f"Only {found:,} of {asked:,} real graphs could be drawn: the data has too few components of the wanted "
-            "size, or held-out graphs that repeat learned ones."
+            f"size, or held-out graphs that repeat learned ones.{more}"
         )
-    return f"The generators learned from {found:,} small real graphs, less one in five that was held out for measuring."
+    return (
+        f"The generators learned from {found:,} small real graphs, less one in five that was held out for "
+        f"measuring.{more}"
+    )
 
 
 def _trainings(found: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:

@@ -57,11 +57,14 @@ class RealGraphs(ABC):
 
     Attributes:
         train, held_out: after :meth:`sample`, real graphs to learn from and to measure against, ordered by size.
-        report: after :meth:`sample`, how many graphs were asked for and found.
+        as_given: the training graphs with the labels that the data gives, and no others.
+        report: after :meth:`sample`, how many graphs were asked for and found; ``unlabelled``, where there are such
+            things, how many of those that are answered about in them had no label.
     """
 
     train: GraphBatch
     held_out: GraphBatch
+    as_given: GraphBatch
     report: dict[str, int]
 
     def __init__(self, data: Adjacency, learned: np.ndarray) -> None:
@@ -74,6 +77,7 @@ class RealGraphs(ABC):
         if not len(train) or not len(held_out):
             raise DignnError("There are too few real graphs to learn from some and measure against others; give more")
         self.train, self.held_out = _by_size(train), _by_size(held_out)
+        self.as_given = self.train
 
     def like(self, count: int) -> list[int]:
         """Sizes of ``count`` graphs, as frequent as among the connected training graphs: others are not made."""

@@ -1,4 +1,4 @@
-"""Data sets by name, and the models that are trained on them.
+"""Data sets by name, the models that are trained on them, and worlds: both at once, drawn at random.
 
 What the commands offer to explain; nothing that explains knows of it.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
@@ -67,6 +67,12 @@ class Task(ABC):
     @abstractmethod
     def labels(self, batch: GraphBatch, graph: Tensor, node: Tensor) -> Tensor:
         """(m,) the class of the things at these places; -1 where unknown."""
+
+    def with_labels(self, batch: GraphBatch, graph: Tensor, node: Tensor, label: Tensor) -> GraphBatch:
+        """The same graphs, in which the things at these places have these classes (m,)."""
+        if self.of_graphs:
+            return replace(batch, graph_label=batch.graph_label.index_put((graph,), label))
+        return replace(batch, label=batch.label.index_put((graph, node), label))
 
     @abstractmethod
     def identities(self, batch: GraphBatch, graph: Tensor, node: Tensor) -> Tensor:
