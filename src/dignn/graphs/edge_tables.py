@@ -150,6 +150,25 @@ def with_rows(batch: Any, label: str, cells: Cells, rows: Tensor, table: Tensor)
     return replace(batch, edge_row=edge_row, edge_tables={**batch.edge_tables, label: table})
 
 
+def rows_in(batch: Any, name: str) -> Tensor:
+    """(n,) rows of a table that a batch uses: one for each node of a type, or for each edge of a relation.
+
+    Args:
+        batch: a GraphBatch.
+        name: a node type, or the label of a relation; none where its features are not filled in.
+    """
+    if name in batch.tables:
+        return batch.row[batch.node_type == batch.schema.type_index(name)]
+    if name in batch.edge_tables:
+        return batch.edge_row[own_cells(batch, batch.node_type, name)]
+    return torch.empty(0, dtype=torch.long)
+
+
+def table_in(batch: Any, name: str) -> Tensor:
+    """(n, d) the feature table of a node type, or of the edges of a relation."""
+    return batch.tables[name] if name in batch.tables else batch.edge_tables[name]
+
+
 def joined_edge_tables(batches: Sequence[WithEdgeRows], size: int) -> dict[str, Any]:
     """``edge_row`` and ``edge_tables`` of all graphs, padded to ``size`` nodes. Equal tables are shared."""
     if all(batch.edge_row is None for batch in batches):
