@@ -241,9 +241,10 @@ def _edges(
 def to_networkx(batch: GraphBatch, number: int = 0) -> nx.Graph | nx.DiGraph:
     """One graph of the batch; a ``DiGraph`` if the schema has a directed relation, else a ``Graph``.
 
-    Node attributes: ``type``, and where known ``label``, ``row`` and ``x``. Edge attributes: ``relation``
-    (number from 1) and ``name``. The graph attribute ``label`` is its class. In a ``DiGraph`` an undirected
-    edge stands in both directions.
+    Node attributes: ``type``, and where known ``label``, ``row`` and ``x``. Edge attributes: ``relation`` (number from
+    1), ``name`` and, where edges carry something, ``x``. The graph attribute ``label`` is its class. In a ``DiGraph``
+    an undirected edge stands in both directions; in a ``Graph`` it has the row of the way that comes last, from the
+    larger position to the smaller, where the two differ.
     """
     one = batch[number]
     schema = one.schema
@@ -263,5 +264,8 @@ def to_networkx(batch: GraphBatch, number: int = 0) -> nx.Graph | nx.DiGraph:
             graph.nodes[node]["label"] = label
     for u, v in one.edge[0].nonzero().tolist():
         relation = int(one.edge[0, u, v])
-        graph.add_edge(u, v, relation=relation, name=schema.relations[relation - 1].name)
+        known = schema.relations[relation - 1]
+        graph.add_edge(u, v, relation=relation, name=known.name)
+        if known.label in one.edge_tables and one.edge_row is not None:
+            graph.edges[u, v]["x"] = one.edge_tables[known.label][int(one.edge_row[0, u, v])].tolist()
     return graph
