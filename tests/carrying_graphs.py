@@ -13,7 +13,7 @@ from torch_geometric.utils import to_undirected
 
 from any_models import molecules, people, shops
 
-NOT_CARRIED = ("edge_index", "adj_t")
+NOT_CARRIED = ("edge_index", "adj_t", "x", "y", "classified", "batch", "ptr")
 
 
 def rng(seed: int = 0) -> torch.Generator:
@@ -102,7 +102,11 @@ def carried(graph: Data | HeteroData) -> dict[tuple[Any, int, int], dict[str, li
     """By edge type, source and target, what an edge carries; of parallel edges the first."""
     found: dict[tuple[Any, int, int], dict[str, list[float]]] = {}
     for store in graph.edge_stores:
-        fields = {name: value for name, value in store.items() if name not in (*NOT_CARRIED, "x", "y", "classified", "batch", "ptr")}
+        fields = {
+            name: value
+            for name, value in store.items()
+            if name not in (*NOT_CARRIED, "x", "y", "classified", "batch", "ptr")
+        }
         fields = {name: value for name, value in fields.items() if isinstance(value, Tensor)}
         if "adj_t" in store:
             matrix = store.adj_t.to_sparse_coo().coalesce()

@@ -24,7 +24,9 @@ TARGETS = {"two types, one row": "shop", "two types, other rows back": "shop", "
 def test_a_schema_and_its_json_are_the_same(name: str) -> None:
     schema = infer_schema(EVERY[name](), TARGETS.get(name))
     again = Schema.from_json(schema.to_json())
-    assert schema.edge_features and again == schema and again.fingerprint == schema.fingerprint
+    assert schema.edge_features
+    assert again == schema
+    assert again.fingerprint == schema.fingerprint
     assert replace(schema, edge_features=()).fingerprint != schema.fingerprint
 
 
@@ -47,8 +49,10 @@ def test_two_directions_are_one_row_or_columns_side_by_side() -> None:
     one, other = (infer_schema(priced_shops(one_row=one_row), "shop") for one_row in (True, False))
     assert [field.direction for field in one.edge_features_by_label["shop -sells- product"].fields] == ["both"]
     both = other.edge_features_by_label["shop -sells- product"]
-    assert [field.direction for field in both.fields] == ["forward", "reverse"] and both.spec.width == 4
-    assert both.shared and not other.edge_features_by_label["product -like- product"].shared
+    assert [field.direction for field in both.fields] == ["forward", "reverse"]
+    assert both.spec.width == 4
+    assert both.shared
+    assert not other.edge_features_by_label["product -like- product"].shared
     cites = infer_schema(citations(), "paper").edge_features_by_label["paper -cites-> paper"]
     assert [(field.name, field.direction) for field in cites.fields] == [
         ("strength", "forward"),

@@ -129,7 +129,9 @@ def test_schemas_without_edge_features_cost_nothing() -> None:
     del data.edge_weight, data.edge_attr
     schema = infer_schema(data)
     batch = from_pyg(data, schema)
-    assert batch.edge_row is None and not batch.edge_tables and "edge_features" not in schema.to_json()
+    assert batch.edge_row is None
+    assert not batch.edge_tables
+    assert "edge_features" not in schema.to_json()
     assert not any(name.startswith("edge_row") or name.startswith("edges.") for name in batch.packed())
 
 
@@ -137,7 +139,8 @@ def test_networkx_has_them() -> None:
     data = priced_shops()
     batch = Adjacency.build(data, infer_schema(data, "shop")).induced([list(range(80))])
     graph = to_networkx(batch)
-    assert graph.number_of_edges() and all(len(values["x"]) == 2 for _, _, values in graph.edges(data=True))
+    assert graph.number_of_edges()
+    assert all(len(values["x"]) == 2 for _, _, values in graph.edges(data=True))
 
 
 def test_joined_batches_keep_their_rows() -> None:

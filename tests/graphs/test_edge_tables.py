@@ -70,7 +70,8 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_some_graphs_of_a_batch_keep_their_rows() -> None:
     batch = some()
     assert carried(to_pyg(batch[[1]])[0]) == carried(to_pyg(batch)[1])
-    assert batch.without_features().edge_row is None and not batch.without_features().edge_tables
+    assert batch.without_features().edge_row is None
+    assert not batch.without_features().edge_tables
 
 
 @pytest.mark.parametrize("one_row", [True, False])
@@ -94,5 +95,6 @@ def test_constant_fields_are_kept_in_the_schema() -> None:
         graph.edge_attr = torch.full((graph.num_edges, 2), 0.5)
     schema = infer_schema(graphs)
     batch = from_pyg(graphs, schema)
-    assert not schema.generated_edges and not batch.edge_tables
+    assert not schema.generated_edges
+    assert not batch.edge_tables
     assert [carried(graph) for graph in to_pyg(batch)] == [carried(graph) for graph in graphs]
