@@ -13,7 +13,7 @@ from carrying_graphs import EVERY, bonded, citations, friends, priced_shops, rng
 from dignn import infer_schema
 from dignn.core.errors import SchemaError
 from dignn.graphs.edge_features import EdgeFeatures, EdgeField
-from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import ColumnKind, FeatureKind, FeatureSpec
 from dignn.graphs.schema import Schema
 
 NUMBERS = FeatureSpec(FeatureKind.CONTINUOUS, 1)
@@ -144,3 +144,14 @@ def test_descriptions_that_contradict_themselves_are_refused() -> None:
         replace(bonds, edge_features=bonds.edge_features[:1])
     with pytest.raises(SchemaError, match="not the JSON form of a schema"):
         Schema.from_json(schema.to_json().replace('"direction": "both"', '"direction": "sideways"'))
+
+
+def test_one_hot_fields_are_categories_and_large_whole_numbers_are_told_apart() -> None:
+    (bonds,) = infer_schema(bonded()).edge_features
+    assert bonds.spec.groups == ((0, 1, 2),)
+    cites = infer_schema(citations(), "paper").edge_features[0].spec
+    kinds = [cites.column(column).kind for column in range(3)]
+    assert kinds == [ColumnKind.CONTINUOUS, ColumnKind.CONTINUOUS, ColumnKind.IDENTITY]
+    data = friends()
+    data.edge_weight[::9] = torch.nan
+    assert infer_schema(data).edge_features[0].spec.missing == (0,)

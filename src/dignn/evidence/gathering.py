@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from dignn.core.json_types import restored
-from dignn.evidence.nearest_example import NearestExample, nearest_real
 from dignn.evidence.edge_variants import average_edge_rows
+from dignn.evidence.nearest_example import NearestExample, nearest_real
 from dignn.evidence.neutral_rows import average_rows
 from dignn.evidence.removal import ColumnEffect, Effects, removal_effects, strongest_columns
 from dignn.evidence.removal_together import with_joint

@@ -110,13 +110,13 @@ def _tensors(values: Sequence[Tensor | None]) -> Iterator[Tensor]:
 
 
 def _numbers(value: Any) -> bool:
-    """Whether it is a vector or a matrix of real numbers that float32 holds."""
+    """Whether it is a vector or a matrix of real numbers that float32 holds; some may be missing in a column."""
     if not isinstance(value, Tensor) or value.layout is not torch.strided or value.dim() not in (1, 2):
         return False
     if str(value.dtype).removeprefix("torch.") not in DTYPES or not value[:1].numel():
         return False
-    if value.dtype.is_floating_point:
-        return bool(torch.isfinite(value.float()).all())
+    if value.dtype.is_floating_point:  # NaN is a missing value
+        return not bool(value.isinf().any() | value.isnan().all(0).any())
     return bool((value.long().abs() <= EXACT).all())
 
 

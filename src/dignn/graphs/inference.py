@@ -7,7 +7,6 @@ from types import NoneType
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 from torch_geometric.data import Data, HeteroData
 
 from dignn.core.checks import instance
@@ -20,7 +19,6 @@ from dignn.graphs.edge_fields import find_fields
 from dignn.graphs.edge_forms import form_of
 from dignn.graphs.edge_inference import infer_edge_features
 from dignn.graphs.feature_inference import infer_features
-from dignn.graphs.feature_spec import FeatureSpec
 from dignn.graphs.flattening import HOMOGENEOUS_TYPE, FlatGraphs, flatten
 from dignn.graphs.intake import given_graphs
 from dignn.graphs.relation_codes import NUMBERS, ONE_HOT, relation_names
@@ -98,14 +96,10 @@ def infer_schema(
         if unknown:
             found, known = sorted(map(str, unknown)), ", ".join((*view.type_names, *of_edges))
             raise SchemaError(f"{option} names unknown node types {found}; choose from {known}")
-
-    def of_relation(rows: Tensor, label: str, titles: list[str]) -> FeatureSpec:
-        return infer_features(rows, label, kind=(kinds or {}).get(label), names=(names or {}).get(label, titles))
-
     return Schema(
         node_types=view.type_names,
         relations=relations,
-        edge_features=infer_edge_features(view, relations, of_relation),
+        edge_features=infer_edge_features(view, relations, kinds or {}, names or {}),
         features=tuple(
             infer_features(
                 view.x[name],

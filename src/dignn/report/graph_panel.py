@@ -76,13 +76,14 @@ def _edge_rows(graph: GraphBatch, weight: Emphasis) -> list[dict[str, Any]]:
     found = []
     for u, v, relation in readable.edges(graph):
         carried = readable.edge_features(graph, u, v)
+        shown = [(name, behind_name(value, column), False) for name, value, column in carried[:MOST_FEATURES]]
         found.append(
             {
                 "source": f"{readable.type_name(graph, u)} {u + 1}",
                 "relation": "joined to" if relation.name == "to" else relation.name.replace("_", " "),
                 "target": f"{readable.type_name(graph, v)} {v + 1}",
                 "directed": relation.directed,
-                "features": [(name, behind_name(value, column), False) for name, value, column in carried[:MOST_FEATURES]],
+                "features": shown,
                 "further": len(carried[MOST_FEATURES:]),
                 "without": percent(weight.without_edge[u, v]) if (u, v) in weight.without_edge else "",
                 "average": percent(weight.average_edge[u, v]) if (u, v) in weight.average_edge else "",
