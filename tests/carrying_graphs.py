@@ -53,7 +53,7 @@ def priced_shops(*, one_row: bool = True, seed: int = 0) -> HeteroData:
     return ToUndirected()(forward)
 
 
-def citations(seed: int = 0) -> HeteroData:
+def citations(seed: int = 0, first: int = 0) -> HeteroData:
     """Papers cite papers, one way: the edge type back carries other rows, and a year that the way there has not."""
     data = HeteroData()
     data["paper"].x = (torch.rand(60, 4, generator=rng(seed)) < 0.5).float()
@@ -65,7 +65,7 @@ def citations(seed: int = 0) -> HeteroData:
     order = torch.randperm(120, generator=rng(seed + 2))
     data["paper", "rev_cites", "paper"].edge_index = cites.flip(0)[:, order]
     data["paper", "rev_cites", "paper"].strength = torch.rand(120, generator=rng(seed + 3))
-    data["paper", "rev_cites", "paper"].year = 1990 + torch.randint(30, (120,), generator=rng(seed + 4))
+    data["paper", "rev_cites", "paper"].year = first + torch.randint(30, (120,), generator=rng(seed + 4))
     return data
 
 

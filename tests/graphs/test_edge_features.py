@@ -149,9 +149,10 @@ def test_descriptions_that_contradict_themselves_are_refused() -> None:
 def test_one_hot_fields_are_categories_and_large_whole_numbers_are_told_apart() -> None:
     (bonds,) = infer_schema(bonded()).edge_features
     assert bonds.spec.groups == ((0, 1, 2),)
-    cites = infer_schema(citations(), "paper").edge_features[0].spec
-    kinds = [cites.column(column).kind for column in range(3)]
-    assert kinds == [ColumnKind.CONTINUOUS, ColumnKind.CONTINUOUS, ColumnKind.IDENTITY]
+    for first, kind in ((0, ColumnKind.COUNT), (1990, ColumnKind.IDENTITY)):
+        cites = infer_schema(citations(first=first), "paper").edge_features[0].spec
+        kinds = [cites.column(column).kind for column in range(3)]
+        assert kinds == [ColumnKind.CONTINUOUS, ColumnKind.CONTINUOUS, kind]
     data = friends()
     data.edge_weight[::9] = torch.nan
     assert infer_schema(data).edge_features[0].spec.missing == (0,)

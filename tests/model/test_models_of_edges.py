@@ -113,7 +113,7 @@ def test_fields_of_the_users_own_and_of_one_direction_only() -> None:
             x = data["paper"].x
             return self.head(self.there(x, cites.edge_index, cites.strength) + self.back(x, cited.edge_index, age))
 
-    data = citations()
+    data = citations(first=1990)
     made = DiGNNExplainer(Model(), data, "paper").check()
     batch, own = made.real.compared()
     with torch.no_grad():

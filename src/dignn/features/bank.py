@@ -181,6 +181,8 @@ class FeatureBank:
             return "tabddpm", "tabddpm"
         if kind is FeatureKind.CONTINUOUS and named == "ditabddpm":
             return ("ditabddpm" if self.settings.continuous == "auto" else "tabddpm"), "tabddpm"
+        if kind not in FEATURE_GENERATORS[named].kinds:  # columns that differ
+            return "tabddpm", "tabddpm"
         return named, named
 
     def _generator_for(self, table: Table) -> str:
