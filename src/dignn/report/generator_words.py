@@ -24,7 +24,7 @@ _STRUCTURE = {
 _FEATURES = {
     "ditabddpm": "discrete diffusion (DiTabDDPM): columns are blanked out and a network learned to fill them in",
     "tabddpm": "Gaussian diffusion (TabDDPM): noise is added to values and a network learned to take it away",
-    "bootstrap": "real rows, drawn as they are",
+    "bootstrap": "rows of real nodes, drawn as they are",
     "independent": "every column drawn by itself: a control",
 }
 
