@@ -22,9 +22,11 @@ from torch_geometric.nn import (
     GATv2Conv,
     GCNConv,
     GINConv,
+    GINEConv,
     GraphConv,
     HeteroConv,
     HGTConv,
+    NNConv,
     SAGEConv,
     TransformerConv,
     global_add_pool,
@@ -50,11 +52,19 @@ UNWEIGHTED: dict[str, Callable[[int], nn.Module]] = {
     "GATv2": lambda columns: GATv2Conv(columns, WIDTH),
     "Transformer": lambda columns: TransformerConv(columns, WIDTH),
 }
+# Layers that take attributes of edges.
+ATTRIBUTES = 3
+ATTRIBUTED: dict[str, Callable[[int], nn.Module]] = {
+    "GINE": lambda columns: GINEConv(nn.Linear(columns, WIDTH), edge_dim=ATTRIBUTES),
+    "GATv2 of edges": lambda columns: GATv2Conv(columns, WIDTH, edge_dim=ATTRIBUTES),
+    "NNConv": lambda columns: NNConv(columns, WIDTH, nn.Linear(ATTRIBUTES, columns * WIDTH)),
+}
+LAYERS = WEIGHTED | UNWEIGHTED | ATTRIBUTED
 POOLS = {"add": global_add_pool, "mean": global_mean_pool, "max": global_max_pool}
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "float16": torch.float16, "bfloat16": torch.bfloat16}
 OPTIONS: dict[str, list[str]] = {
     "data": ["nodes", "nodes", "hetero nodes", "graphs", "graphs"],
-    "layer": [*WEIGHTED, *UNWEIGHTED],
+    "layer": list(LAYERS),
     "pool": list(POOLS),
     "precision": ["float32"] * 4 + ["float64", "float16", "bfloat16"],
     "x": ["as the model"] * 4 + ["int64", "bool", "float64"],
@@ -65,6 +75,8 @@ OPTIONS: dict[str, list[str]] = {
         "weights by name",
         "weights read from data",
         "weights by another name",
+        "attributes by name",
+        "attributes read from data",
         "positions",
         "self-loops",
         "parallel edges",
@@ -122,16 +134,19 @@ def draw(rng: random.Random) -> Case:
 
 def _possible(choices: dict[str, str]) -> bool:
     weights = choices["field"].startswith("weights") and choices["field"] != "weights unused"
+    attributes = choices["field"].startswith("attributes")
     matrix, graphs = choices["container"] == "matrix", choices["data"] == "graphs"
     return not (
         (weights and choices["layer"] not in WEIGHTED)
-        or (matrix and (choices["field"] in ("self-loops", "parallel edges") or weights or graphs))
+        or attributes != (choices["layer"] in ATTRIBUTED)
+        or (attributes and choices["data"] == "hetero nodes")
+        or (matrix and (choices["field"] in ("self-loops", "parallel edges") or weights or attributes or graphs))
         or (matrix and choices["layer"] in ("GATv2", "Transformer", "cached GCN"))
-        or (choices["precision"] == "float16" and choices["layer"] in ("GATv2", "Transformer"))
+        or (choices["precision"] == "float16" and choices["layer"] in ("GATv2", "Transformer", *ATTRIBUTED))
         or (choices["wrapper"] == "script" and not _scriptable(choices))
         or (choices["field"] == "positions" and choices["call"] not in ("data", "forward="))
-        or (choices["field"] == "weights read from data" and choices["call"] not in ("data", "forward="))
-        or (choices["field"] in ("weights by name", "weights by another name") and choices["call"] != "parts")
+        or (choices["field"].endswith("read from data") and choices["call"] not in ("data", "forward="))
+        or (choices["field"].endswith(("by name", "by another name")) and choices["call"] != "parts")
         or (choices["container"] == "loader" and not graphs)
     )
 
@@ -158,6 +173,8 @@ def _graph(nodes: int, label: Tensor, choices: dict[str, str]) -> Data:
         one = kind == "weights of one"
         name = "ew" if kind == "weights by another name" else "edge_weight"
         data[name] = torch.ones(data.num_edges) if one else 0.2 + 2 * torch.rand(data.num_edges)
+    if kind.startswith("attributes"):
+        data.edge_attr = torch.rand(data.num_edges, ATTRIBUTES)
     if kind == "positions":
         data.pos = torch.randn(nodes, COLUMNS)
     if kind == "masks and names":
@@ -193,7 +210,7 @@ class Core(nn.Module):
 
     def __init__(self, choices: dict[str, str]) -> None:
         super().__init__()
-        self.conv = (WEIGHTED | UNWEIGHTED)[choices["layer"]](COLUMNS)
+        self.conv = LAYERS[choices["layer"]](COLUMNS)
         self.drop, self.head = nn.Dropout(0.5), nn.Linear(WIDTH, CLASSES)
         with torch.no_grad():
             self.head.weight.mul_(4)
@@ -246,7 +263,8 @@ def _presented(core: Core, choices: dict[str, str]) -> tuple[Any, dict[str, Any]
         x = _number(data.x, core)
         if kind == "positions":
             x = x + _number(data.pos, core)
-        weight = _number(data.edge_weight, core) if kind == "weights read from data" else None
+        read_from_data = {"weights read from data": "edge_weight", "attributes read from data": "edge_attr"}
+        weight = _number(data[read_from_data[kind]], core) if kind in read_from_data else None
         edges = data.adj_t if choices["container"] == "matrix" else data.edge_index
         return _shown(core, core.hidden(x, edges, data.batch if pooled else None, weight), output)
 
@@ -267,6 +285,10 @@ def _presented(core: Core, choices: dict[str, str]) -> tuple[Any, dict[str, Any]
         def forward(self, x, edge_index, batch=None, edge_weight=None):  # type: ignore[no-untyped-def]
             return parts(x, edge_index, batch, edge_weight)
 
+    class PartsAttributes(Model):
+        def forward(self, x, edge_index, batch=None, edge_attr=None):  # type: ignore[no-untyped-def]
+            return parts(x, edge_index, batch, edge_attr)
+
     class PartsOther(Model):
         def forward(self, x, edge_index, batch=None, ew=None):  # type: ignore[no-untyped-def]
             return parts(x, edge_index, batch, ew)
@@ -283,7 +305,10 @@ def _presented(core: Core, choices: dict[str, str]) -> tuple[Any, dict[str, Any]
         def forward(self, data):  # type: ignore[no-untyped-def]
             return read(data)
 
-    by_name = {"weights by name": PartsWeight, "weights of one": PartsWeight, "weights by another name": PartsOther}
+    by_name = {
+        **{"weights by name": PartsWeight, "weights of one": PartsWeight, "weights by another name": PartsOther},
+        "attributes by name": PartsAttributes,
+    }
     model: Any = {"data": Whole, "anything": Anything, "by position": Position, "forward=": Parts}.get(
         call, by_name.get(kind, Parts)
     )()
@@ -319,7 +344,10 @@ def _homogeneous(choices: dict[str, str]) -> Case:
 
     core = core.to(DTYPES[choices["precision"]])
     kind = choices["field"]
-    used = kind in ("weights by name", "weights read from data", "weights by another name")
+    used = {
+        **{"weights by name": "edge_weight", "weights read from data": "edge_weight", "weights by another name": "ew"},
+        **{"attributes by name": "edge_attr", "attributes read from data": "edge_attr"},
+    }.get(kind)
     if choices["layer"] == "cached GCN" and not graphs:
         core.eval().hidden(_number(data.x, core), data.edge_index, None)  # remembers its training graph
     model, options = _presented(core, choices)
@@ -333,9 +361,7 @@ def _homogeneous(choices: dict[str, str]) -> Case:
             core.conv._cached_edge_index = None
         x = _number(graph.x, core) + (_number(graph.pos, core) if kind == "positions" else 0)
         edges = graph.adj_t if choices["container"] == "matrix" else graph.edge_index
-        weight = None
-        if used:
-            weight = _number(graph["ew" if kind == "weights by another name" else "edge_weight"], core)
+        weight = None if used is None else _number(graph[used], core)
         batch = torch.zeros(graph.num_nodes, dtype=torch.long) if graphs else None
         with torch.no_grad():
             scores = core.head(core.hidden(x, edges, batch, weight)).double()

@@ -34,7 +34,7 @@ SMALL = replace(
 ROUNDING = {"float16": 3e-2, "bfloat16": 8e-2}
 # What cannot be explained yet, or leaves a doubt: to be refused.
 AGAINST = {
-    "field": {"weights by name", "weights read from data", "weights by another name", "positions"},
+    "field": {"positions"},
     "output": {
         "two that fit",
         "independent probabilities",

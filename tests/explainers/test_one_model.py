@@ -92,6 +92,15 @@ def weighted() -> list[Data]:
     return data
 
 
+def noted() -> list[Data]:
+    """The same graphs with something that no schema describes."""
+    data = weighted()
+    for number, graph in enumerate(data):
+        del graph.weight
+        graph.note = number
+    return data
+
+
 # -- another model ------------------------------------------------------------------------------------
 
 
@@ -101,7 +110,8 @@ def weighted() -> list[Data]:
         ({"model": with_maximum()}, "is a run of another model: of .* answers to real graphs .* differ"),
         ({"forward": doubled}, "is a run with forward None, not 'doubled'"),
         ({"model": TinyGCN(1, 2, pool=True, seed=1)}, "is a run with model "),
-        ({"data": weighted()}, "is a run with fields "),
+        ({"data": weighted()}, "is a run with schema "),
+        ({"data": noted()}, "is a run with fields "),
     ],
 )
 def test_another_model_is_refused_and_nothing_is_changed(finished: Path, options: Any, told: str) -> None:

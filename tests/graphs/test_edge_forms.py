@@ -217,11 +217,14 @@ def edges_have_values(given: Any) -> bool:
     return given.coo()[2] is not None if isinstance(given, SparseMatrix) else given.layout is not torch.strided
 
 
-def test_weights_of_an_adjacency_are_handed_over_as_ones() -> None:
+def test_weights_of_an_adjacency_are_handed_over() -> None:
     data = homogeneous("adj_t float64")
-    data.adj_t = data.adj_t * 0.5
     (again,) = to_pyg(from_pyg(data, infer_schema(data)))
     assert again.adj_t.values().unique().tolist() == [1.0]
+    assert again.adj_t.dtype == torch.float64
+    data.adj_t = data.adj_t * 0.5
+    (again,) = to_pyg(from_pyg(data, infer_schema(data)))
+    assert again.adj_t.values().unique().tolist() == [0.5]
     assert again.adj_t.dtype == torch.float64
 
 

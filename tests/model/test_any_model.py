@@ -52,7 +52,7 @@ from any_models import (
     whole,
 )
 from dignn import DiGNNExplainer, infer_schema
-from dignn.core.errors import ModelMismatchError, SchemaError
+from dignn.core.errors import SchemaError
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS
 
 META = DATA["shops"].metadata()
@@ -240,12 +240,15 @@ def test_edges_as_a_matrix(layout: torch.layout) -> None:
     agrees(model, "people", lambda model, graph: model(graph.x, graph.adj_t), given=sparse(people(), layout))
 
 
-def test_values_of_a_matrix_are_edge_information() -> None:
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr])
+def test_values_of_a_matrix_are_handed_over(layout: torch.layout) -> None:
     torch.manual_seed(0)
-    data = sparse(people(), torch.sparse_csr)
-    data.adj_t = data.adj_t * 3
-    with pytest.raises(ModelMismatchError, match="goes by the values of its adjacency matrix"):
-        DiGNNExplainer(NodeModel(GCNConv(6, 8), 8), data).check()
+    model, data = NodeModel(GCNConv(6, 8), 8), sparse(people(), layout)
+    matrix = data.adj_t.to_sparse_coo().coalesce()
+    for values in (3 * matrix.values(), 0.1 + torch.rand(len(matrix.values()))):
+        weighted = torch.sparse_coo_tensor(matrix.indices(), values, matrix.shape).coalesce()
+        data.adj_t = weighted if layout is torch.sparse_coo else weighted.to_sparse_csr()
+        agrees(model, "people", lambda model, graph: model(graph.x, graph.adj_t), given=data)
 
 
 def test_an_edge_index_that_knows_its_order() -> None:

@@ -134,11 +134,10 @@ def test_a_matrix_in_edge_index_is_checked(layer: type, layout: torch.layout) ->
     DiGNNExplainer(ByMatrix(layer, "edge_index"), Data(x=plain.x, y=plain.y, edge_index=adjacency)).check()
 
 
-def test_a_weighted_matrix_in_edge_index_is_refused() -> None:
+def test_a_weighted_matrix_in_edge_index_is_handed_over() -> None:
     plain = weighted()
     adjacency = matrix(plain.edge_index, plain.edge_weight, 90).to_sparse_csr()
-    with pytest.raises(ModelMismatchError, match="goes by the values of its adjacency matrix"):
-        DiGNNExplainer(ByMatrix(field="edge_index"), Data(x=plain.x, y=plain.y, edge_index=adjacency)).check()
+    DiGNNExplainer(ByMatrix(field="edge_index"), Data(x=plain.x, y=plain.y, edge_index=adjacency)).check()
 
 
 # -- fields -------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dignn.evidence.edge_variants import carried_words
 from dignn.evidence.grammar import a, listed, noun, nouns, quoted
 from dignn.evidence.removal import ColumnEffect, Effects
 from dignn.evidence.variants import Kind, steps_from
@@ -55,7 +56,28 @@ def feature_clauses(
             named.add(name)  # the strongest node of each type
             text = f"the features of {_some(graph, effects, [v], name)}"
             clauses.append(Clause(text, "together speak for it", effect.drop or 0.0))
-    return clauses
+    return clauses + _carried_by_edges(graph, effects)
+
+
+def _carried_by_edges(graph: GraphBatch, effects: Effects) -> list[Clause]:
+    """A clause about the edge whose features the model would miss most."""
+    for effect in effects.of(Kind.EDGE_ROW)[:1]:
+        ((u, v),) = effect.part.edges
+        relation = graph.schema.relations[int(graph.edge[0, u, v]) - 1]
+        what = carried_words(graph.schema.edge_features_by_label[relation.label].spec)
+        ends = [noun(type_name(graph, node)) for node in (u, v)]
+        if effects.node in (u, v):
+            other = v if u == effects.node else u
+            where = f"its edge to {_some(graph, effects, [other], type_name(graph, other))}"
+        else:
+            where = (
+                f"an edge between two {nouns(relation.source)}"
+                if ends[0] == ends[1]
+                else (f"an edge between {a(ends[0])} and {a(ends[1])}")
+            )
+        verb = "speak for it" if what == "features" else "speaks for it"
+        return [Clause(f"the {what} of {where}", verb, effect.drop or 0.0)]
+    return []
 
 
 def column_names(graph: GraphBatch, columns: Sequence[tuple[str, int]]) -> list[str]:

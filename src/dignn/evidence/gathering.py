@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from dignn.core.json_types import restored
+from dignn.evidence.edge_variants import average_edge_rows
 from dignn.evidence.nearest_example import NearestExample, nearest_real
 from dignn.evidence.neutral_rows import average_rows
 from dignn.evidence.removal import ColumnEffect, Effects, removal_effects, strongest_columns
@@ -74,7 +75,7 @@ def gather(
     """
     if not explained:
         return []
-    averages = average_rows(real)
+    averages = average_rows(real) | average_edge_rows(real)
     known = adapter.score(real) if known is None else known
     graphs, nodes, classes = zip(*explained, strict=True)
     scores = adapter.score(GraphBatch.cat(graphs))

@@ -17,7 +17,7 @@ from torch import Tensor
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.feature_spec import ColumnKind, FeatureKind, FeatureSpec
 
-# By type name the row of an average node.  (d,) each
+# By type name the row of an average node, and by the label of a relation that of an average edge.  (d,) each
 Averages: TypeAlias = Mapping[str, Tensor]
 # Kinds whose 0 says that something is not there.
 ABSENT_IS_ZERO = (ColumnKind.BINARY, ColumnKind.COUNT)

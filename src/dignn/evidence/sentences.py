@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dignn.core.numerals import percent
 from dignn.evidence.clauses import MATTERS, Clause, column_names, feature_clauses
 from dignn.evidence.cycles import on_cycle
+from dignn.evidence.edge_variants import average_words
 from dignn.evidence.grammar import a, at_least, count, listed, noun, number_word, quoted
 from dignn.evidence.removal import DROP_DIGITS, ColumnEffect, Effect, Effects
 from dignn.evidence.shape import SHARE, Cycles, cycle_text, cycles_of, degree_text, shape_name, strongest_star
@@ -86,10 +87,16 @@ def _structure(graph: GraphBatch, effects: Effects, cycles: Sequence[Cycles]) ->
 
 
 def _without(graph: GraphBatch, effects: Effects, cycles: Sequence[Cycles]) -> list[str]:
-    single = effects.of(Kind.NODE, Kind.EDGE, Kind.COLUMN, Kind.ROW)
+    single = effects.of(Kind.NODE, Kind.EDGE, Kind.COLUMN, Kind.ROW, Kind.EDGE_ROW)
     if not single:
         return []
-    order = [Kind.NODE, Kind.COLUMN, Kind.ROW, Kind.EDGE]  # of equal effects the one that is said most easily
+    order = [
+        Kind.NODE,
+        Kind.COLUMN,
+        Kind.ROW,
+        Kind.EDGE,
+        Kind.EDGE_ROW,
+    ]  # of equal effects the one that is said most easily
     rank = {effect.part: (-round(effect.drop or 0.0, DROP_DIGITS), order.index(effect.part.kind)) for effect in single}
     tied = [effect for effect in single if rank[effect.part] == min(rank.values())]
     strongest = min(tied, key=lambda effect: _missing(graph, effects, effect))
@@ -120,6 +127,10 @@ def _together(graph: GraphBatch, effects: Effects, cycles: Sequence[Cycles]) -> 
             name = "ring" if effects.node is None and len(graph.schema.node_types) > 1 else shape_name(group.length)
             text = f"with the {name} broken" if group.number == 1 else f"with the {name}s broken"
             found.append((group.drop, text, group.probability))
+    for effect in effects.effects:
+        if effect.part.kind is Kind.EDGE_ROW and effect.part.joint and effect.drop is not None:
+            what = average_words(graph, *effect.part.edges[0]) if len(graph.edge_tables) == 1 else "average features"
+            found.append((effect.drop, f"with {what} on every edge", effect.probability or 0.0))
     for effect in effects.of(Kind.OTHERS):
         # it removes most, so it is told only where nothing smaller decides: weighed as nothing, and last
         found.append((0.0, "without all other nodes", effect.probability or 0.0))
@@ -129,9 +140,10 @@ def _together(graph: GraphBatch, effects: Effects, cycles: Sequence[Cycles]) -> 
 def _missing(graph: GraphBatch, effects: Effects, effect: Effect) -> str:
     part = effect.part
     v = part.nodes[0]
-    if part.kind is Kind.EDGE:
+    if part.kind in (Kind.EDGE, Kind.EDGE_ROW):
         ends = [_this(graph, effects, node) for node in sorted(part.nodes, key=lambda node: node != effects.node)]
-        return f"Without the edge between {ends[0]} and {ends[1]}"
+        what = "Without" if part.kind is Kind.EDGE else f"With {average_words(graph, *part.edges[0])} on"
+        return f"{what} the edge between {ends[0]} and {ends[1]}"
     if part.kind is Kind.NODE:
         return f"Without {_this(graph, effects, v)}"
     if part.kind is Kind.COLUMN:

@@ -1,6 +1,7 @@
 """Variants of one graph in which a part is missing: a node, an edge, some feature columns, all features of a node.
 
-What "missing" means for features depends on what they hold (:mod:`dignn.evidence.neutral_rows`).
+What "missing" means for features depends on what they hold (:mod:`dignn.evidence.neutral_rows`). An edge that
+carries features may carry average ones instead.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 
 from dignn.core.errors import DignnError
+from dignn.evidence.edge_variants import averaged, unusual_edges
 from dignn.evidence.neutral_rows import Averages, neutral_row, says_something, without_columns
 from dignn.graphs.batch import PADDING, GraphBatch
 from dignn.graphs.description import edges, type_name
@@ -31,7 +33,11 @@ class Kind(str, Enum):
     EDGE = "edge"  # one edge
     COLUMN = "column"  # feature columns, each of one node
     ROW = "row"  # all features of one node, which becomes an average one
+    EDGE_ROW = "edge_row"  # all features of one edge, or of several, which carry average ones
     OTHERS = "others"  # every node but the target
+
+
+_OF_EDGES = (Kind.EDGE, Kind.EDGE_ROW)
 
 
 @dataclass(frozen=True)
@@ -50,13 +56,13 @@ class Part:
 
     @property
     def edges(self) -> list[tuple[int, int]]:
-        """The edges of an edge part."""
-        return list(zip(self.nodes[::2], self.nodes[1::2], strict=True)) if self.kind is Kind.EDGE else []
+        """The edges of an edge part, or of one of their rows."""
+        return list(zip(self.nodes[::2], self.nodes[1::2], strict=True)) if self.kind in _OF_EDGES else []
 
     @property
     def joint(self) -> bool:
         """Whether it is several things that are removed together."""
-        return len(self.nodes) > (2 if self.kind is Kind.EDGE else 1)
+        return len(self.nodes) > (2 if self.kind in _OF_EDGES else 1)
 
 
 def parts_of(graph: GraphBatch, node: int | None, averages: Averages) -> list[Part]:
@@ -65,6 +71,10 @@ def parts_of(graph: GraphBatch, node: int | None, averages: Averages) -> list[Pa
     others = [v for v in here if v != node]
     parts = [Part(Kind.NODE, (v,)) for v in others]
     parts += [Part(Kind.EDGE, (u, v)) for u, v, _ in edges(graph)]
+    carrying = unusual_edges(graph, averages)
+    parts += [Part(Kind.EDGE_ROW, pair) for pair in carrying]
+    if len(carrying) > 1:
+        parts.append(Part(Kind.EDGE_ROW, tuple(v for pair in carrying for v in pair)))
     described = [v for v in here if type_name(graph, v) in graph.tables]
     parts += [Part(Kind.ROW, (v,)) for v in described]
     parts += _columns(graph, node, described, averages)
@@ -82,7 +92,7 @@ def without(graph: GraphBatch, parts: Sequence[Part], averages: Averages, node: 
     edge = graph.edge.expand(*many, many[1]).clone()
     node_type = graph.node_type.expand(many).clone()
     for number, part in enumerate(parts):
-        for u, v in part.edges:
+        for u, v in part.edges if part.kind is Kind.EDGE else ():
             edge[number, u, v] = 0
             if not graph.schema.relations[int(graph.edge[0, u, v]) - 1].directed:
                 edge[number, v, u] = 0
@@ -95,7 +105,9 @@ def without(graph: GraphBatch, parts: Sequence[Part], averages: Averages, node: 
             node_type[number, gone] = PADDING
     row, tables = _changed_features(graph, parts, averages)
     label, row = (values.masked_fill(node_type < 0, PADDING) for values in (graph.label.expand(many), row))
-    return GraphBatch(graph.schema, node_type, edge, label, graph.graph_label.expand(len(parts)).clone(), row, tables)
+    graph_label = graph.graph_label.expand(len(parts)).clone()
+    of_edges = averaged(graph, [part.edges if part.kind is Kind.EDGE_ROW else [] for part in parts], averages)
+    return GraphBatch(graph.schema, node_type, edge, label, graph_label, row, tables, *of_edges)
 
 
 def steps_from(graph: GraphBatch, node: int | None) -> list[int]:

@@ -350,13 +350,17 @@ class Explainer(ABC):
         """Candidates before refinement, and whether they still need features, which are learned then."""
         self.learn(self.real.train)
         made = self.candidates(self.real.like(self.config.candidates))
-        bare = not made.tables and any(spec.generated for spec in self.schema.features)
+        of_nodes = not made.tables and any(spec.generated for spec in self.schema.features)
+        bare = of_nodes or bool(not made.edge_tables and self.schema.generated_edges)
         if bare:
             self.learn_features()
         return made, bare
 
     def _filled(self, proposed: GraphBatch, bare: bool, tick: Tick = silent) -> GraphBatch:
-        return self.bank.fill(proposed, seed=self.seed.child("NFGAT"), tick=tick) if bare else proposed
+        seed = self.seed.child("NFGAT")
+        if bare and proposed.tables:  # features of nodes are there already
+            return self.bank.fill_edges(proposed, seed=seed)
+        return self.bank.fill(proposed, seed=seed, tick=tick) if bare else proposed
 
     def _make_candidates(self) -> GraphBatch:
         proposed, bare = self._proposed()

@@ -201,7 +201,7 @@ class Explanation:
             for node, code in enumerate(self.graph.node_type[0].tolist())
         ]
         edges = [
-            {"source": u, "target": v, "relation": relation.name, "directed": relation.directed}
+            {"source": u, "target": v, "relation": relation.name, "directed": relation.directed, **self._carried(u, v)}
             for u, v, relation in self.edges()
         ]
         return {
@@ -216,6 +216,11 @@ class Explanation:
             "edges": edges,
             "evidence": None if self.evidence is None else self.evidence.to_json(),
         }
+
+    def _carried(self, u: int, v: int) -> dict[str, Any]:
+        """Named features of an edge, where edges of its relation have some."""
+        found = readable.edge_features(self.graph, u, v)
+        return {"features": [[name, in_json(value, column)] for name, value, column in found]} if found else {}
 
     @classmethod
     def from_summary(

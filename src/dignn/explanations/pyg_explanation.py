@@ -20,7 +20,7 @@ from dignn.core.errors import DignnError
 from dignn.evidence.removal import Effect, Effects
 from dignn.evidence.variants import Kind
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.conversion import to_disjoint
+from dignn.graphs.conversion import to_disjoint, weight_field
 from dignn.graphs.description import type_name
 from dignn.graphs.schema import Schema
 
@@ -136,8 +136,9 @@ def _graph_of(explanation: Explanation, values: Tensor, widths: dict[str, int]) 
 
 def _add_masks_of_edges(found: PyGExplanation, graph: GraphBatch, effects: Effects) -> None:
     weighted = to_disjoint(graph, _edge_values(graph, effects))  # values in the order of the edges
+    name = weight_field(graph.schema)
     for store, known in zip(found.edge_stores, weighted.edge_stores, strict=True):
-        store.edge_mask = known.edge_weight if "edge_weight" in known else torch.zeros(0)
+        store.edge_mask = known[name] if name in known else torch.zeros(0)
 
 
 def _answer(explanation: Explanation, found: PyGExplanation) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""FeatureBank: which generator each node type gets, their training, and the filling of generated structures."""
+"""FeatureBank: which generator each node type and relation gets, their training, and filling generated structures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from dignn.core.devices import Device
-from dignn.core.errors import DignnError, NotNumbersError, RunFolderError
+from dignn.core.errors import DignnError, RunFolderError
 from dignn.core.files import blamed_on, load_learned, put_under, save_tensors, under
 from dignn.core.processes import map_processes
 from dignn.core.progress import Tick, Together, part_of, silent
@@ -22,6 +22,8 @@ from dignn.features.base import FeatureGenerator
 from dignn.features.budget import training_shares
 from dignn.features.conditions import condition_batch, condition_data
 from dignn.features.ditabddpm.generator import SPARSE
+from dignn.features.edge_drawing import check_numbers, draw_edges
+from dignn.features.ends import training_edges
 from dignn.features.neighbour_means import NeighbourMeans
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.features.settings import FeatureSettings
@@ -29,8 +31,7 @@ from dignn.features.table import Table, draw_label
 from dignn.features.training_rows import training_rows
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.column_checks import missing_where_it_may_not
-from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import FeatureKind
 from dignn.graphs.schema import Schema
 
 log = logging.getLogger(__name__)
@@ -63,6 +64,9 @@ class FeatureBank:
     Up to four generators learn for as long as their settings say, more of them share what four would take
     (:mod:`dignn.features.budget`).
 
+    What edges carry is generated after the nodes, by a generator for each relation, given the class around both ends
+    and their features.
+
     Args:
         schema: the data's schema.
         settings: which generators, and theirs.
@@ -76,7 +80,7 @@ class FeatureBank:
         self._names = [name for name in schema.node_types if schema.spec(name).generated]
         self._means: dict[str, NeighbourMeans] = {}
         self._few: dict[str, int] = {}  # rows of types that have too few to learn from
-        # by node type, and by class where each has its own
+        # by node type (or the label of a relation), and by class where each has its own
         self.parts: dict[tuple[str, int | None], FeatureGenerator] = {}
         self._file: Path | None = None  # that they were loaded from
 
@@ -125,6 +129,13 @@ class FeatureBank:
             kind = FEATURE_GENERATORS[self._generator_for(table)]
             for label, rows in self._split(name, table, kind.learns):
                 jobs[name, label] = self._new(kind), rows, seed.child(name, str(label))
+        for name in self.schema.generated_edges:
+            table = training_edges(data, learned, graphs, around, name)
+            if table is not None:
+                kind = FEATURE_GENERATORS[self._generator_for(table)]
+                blind = self.settings.one_model_per_class and kind.learns
+                table = replace(table, condition=table.condition[:, :0]) if blind else table
+                jobs[name, None] = self._new(kind), table, seed.child(name, "None")
         learning = [part for part, (generator, _, _) in jobs.items() if generator.learns]
         shares = training_shares([jobs[part][1].rows.numel() for part in learning])
         for part, share in zip(learning, shares, strict=True):
@@ -152,7 +163,8 @@ class FeatureBank:
 
         With training by epochs a lower bound: one step in each.
         """
-        possible = {generator for name in self._names for generator in self._generators(self.schema.spec(name).kind)}
+        names = [*self._names, *self.schema.generated_edges]
+        possible = {generator for name in names for generator in self._generators(self.schema.table_spec(name).kind)}
         return max((FEATURE_GENERATORS[each].build(self.settings).learning_steps for each in possible), default=0)
 
     def _new(self, kind: type[FeatureGenerator]) -> FeatureGenerator:
@@ -169,6 +181,8 @@ class FeatureBank:
             return "tabddpm", "tabddpm"
         if kind is FeatureKind.CONTINUOUS and named == "ditabddpm":
             return ("ditabddpm" if self.settings.continuous == "auto" else "tabddpm"), "tabddpm"
+        if kind not in FEATURE_GENERATORS[named].kinds:  # columns that differ
+            return "tabddpm", "tabddpm"
         return named, named
 
     def _generator_for(self, table: Table) -> str:
@@ -242,7 +256,8 @@ class FeatureBank:
         Where rows are means of neighbours' rows, those beside a marked neighbour follow it: they become means of the
         neighbours that the graph now has and of the same others that it leaves out. Those that are marked themselves
         (and the few whose rows do not tell of how many neighbours they are the mean) get new others. A new member of
-        an identity type is none that its graph already has. All other rows stay as they are, bit for bit.
+        an identity type is none that its graph already has. Edges of marked nodes get new rows, which go by the new
+        features of their ends. All other rows stay as they are, bit for bit.
 
         Args:
             batch: graphs with features.
@@ -278,17 +293,30 @@ class FeatureBank:
                         rows = self._generate(name, around[marked], own, part)
                     if self.schema.spec(name).kind is FeatureKind.IDENTITY and means is None:
                         self._tell_apart(rows, marked, around[marked], name, own, _members(batch, name, here & ~marked))
-                    _check_numbers(rows, name, self.schema.spec(name))
+                    check_numbers(rows, name, self.schema.spec(name))
             if len(kept):
                 kept[marked[here]] = rows
                 rows = kept
             row = filled.row.masked_scatter(here, torch.arange(len(rows)))
             filled = replace(filled, row=row, tables={**filled.tables, name: rows})
             part(1, 1)
-        return filled
+        return self._draw_edges(filled, nodes, around, seed)
 
-    def _generate(self, name: str, condition: Tensor, seed: Seed, tick: Tick = silent) -> Tensor:
-        """Rows of a type for these conditions (m, 2 C)."""
+    def fill_edges(self, batch: GraphBatch, *, seed: Seed) -> GraphBatch:
+        """The same graphs, which have features of nodes, with generated features of edges."""
+        return self._draw_edges(batch, batch.mask, condition_batch(batch), seed)
+
+    def _draw_edges(self, batch: GraphBatch, nodes: Tensor, around: Tensor, seed: Seed) -> GraphBatch:
+        """Generates the rows of the edges of marked nodes (B, N), and keeps all others."""
+        for name in self.schema.generated_edges:
+            with blamed_on(self._file):
+                batch = draw_edges(batch, name, nodes, around, self._generate, seed.child(name))
+        return batch
+
+    def _generate(
+        self, name: str, condition: Tensor, seed: Seed, tick: Tick = silent, context: Tensor | None = None
+    ) -> Tensor:
+        """Rows of a type, or of the edges of a relation, for these conditions (m, 2 C)."""
         parts = {label: generator for (of, label), generator in self.parts.items() if of == name}
         if not parts:
             if self.parts or self._means:
@@ -297,7 +325,8 @@ class FeatureBank:
         blind = condition[:, :0]
         if None in parts:
             generator = parts[None]
-            return generator.sample(condition if generator.classes else blind, seed=seed, tick=tick)
+            condition = condition if generator.classes else blind
+            return generator.sample(condition, context=context, seed=seed, tick=tick)
         label = draw_label(condition, seed.child("class").torch())
         known = torch.tensor(list(parts))
         # A node without a class, or of a class without rows, takes any of the classes.
@@ -350,12 +379,13 @@ class FeatureBank:
         """Takes up what a bank of the same settings wrote with :meth:`save`, and returns itself."""
 
         def restore(tensors: dict[str, Tensor], settings: dict[str, Any]) -> None:
-            if not {about["name"] for about in (*settings["parts"], *settings["means"])} <= set(self._names):
+            known = {*self._names, *self.schema.generated_edges}
+            if not {about["name"] for about in (*settings["parts"], *settings["means"])} <= known:
                 raise RunFolderError(f"{path} holds features of other node types; choose another folder or delete it")
             fitted, means = {}, {}
             for number, about in enumerate(settings["parts"]):
                 generator = self._new(FEATURE_GENERATORS[about["generator"]])
-                spec = self.schema.spec(about["name"])
+                spec = self.schema.table_spec(about["name"])
                 generator.restore(under(f"part.{number}.", tensors), about["settings"], spec)
                 fitted[about["name"], about["label"]] = generator
             for about in settings["means"]:
@@ -368,11 +398,6 @@ class FeatureBank:
         return self
 
 
-def _check_numbers(rows: Tensor, name: str, spec: FeatureSpec) -> None:
-    if bool(rows.isinf().any()) or missing_where_it_may_not(rows, spec) is not None:
-        raise NotNumbersError(f"Generated features of '{name}' are no numbers; scale its columns, and learn again")
-
-
 def _members(batch: GraphBatch, name: str, nodes: Tensor) -> set[tuple[int, int]]:
     """(graph, member) of the marked nodes (B, N) of an identity type."""
     if not bool(nodes.any()):
@@ -382,4 +407,4 @@ def _members(batch: GraphBatch, name: str, nodes: Tensor) -> set[tuple[int, int]
 
 
 def _fit_part(generator: FeatureGenerator, table: Table, seed: Seed) -> FeatureGenerator:
-    return generator.fit(table.rows, table.condition, table.spec, weight=table.weight, seed=seed)
+    return generator.fit(table.rows, table.condition, table.spec, weight=table.weight, context=table.context, seed=seed)

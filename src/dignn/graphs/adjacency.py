@@ -16,6 +16,8 @@ from torch import Tensor
 from dignn.core.errors import SchemaError
 from dignn.graphs.batch import PADDING, GraphBatch
 from dignn.graphs.column_checks import check_rows
+from dignn.graphs.edge_rows import EdgeRows, edge_rows_of
+from dignn.graphs.edge_tables import NO_ROW
 from dignn.graphs.feature_matrix import dense
 from dignn.graphs.flattening import flatten_for
 from dignn.graphs.schema import Schema
@@ -38,6 +40,8 @@ class Adjacency:
         graph_label: (n,) class of the graph that a node is part of; -1 without.
         tables: feature rows by type.
         dropped: edges that could not be held, by kind.
+        edge_row: for each neighbour the row of the cell, -1 where there is none; None where no edge has a row.
+        edge_tables: rows of edges by the label of their relation.
 
     The arrays may be memory-mapped.
     """
@@ -52,6 +56,8 @@ class Adjacency:
     graph_label: np.ndarray
     tables: dict[str, Tensor]
     dropped: dict[str, Dropped] = field(default_factory=dict)
+    edge_row: np.ndarray | None = None
+    edge_tables: dict[str, Tensor] = field(default_factory=dict)
 
     @classmethod
     def build(cls, data: Any, schema: Schema) -> Adjacency:
@@ -60,9 +66,11 @@ class Adjacency:
         code = np.array([schema.type_index(name) for name in view.type_names])
         directed = np.array([False, *(relation.directed for relation in schema.relations)])
         edges = typed_edges_of(view, schema)
+        rows = edge_rows_of(view, schema, edges)
+        indptr, neighbour, relation, edge_row = _compress(edges, len(view.node_type), directed, rows)
         return cls(
             schema,
-            *_compress(edges, len(view.node_type), directed),
+            *(indptr, neighbour, relation),
             node_type=code[view.node_type],
             row=view.row,
             label=view.label,
@@ -73,6 +81,8 @@ class Adjacency:
                 if x is not None and schema.spec(name).generated
             },
             dropped=edges.dropped,
+            edge_row=edge_row,
+            edge_tables={} if rows is None else rows.tables,
         )
 
     @property
@@ -99,6 +109,25 @@ class Adjacency:
     def lookup(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         """``edge[u, v]`` for arrays of node pairs."""
         return self._cells[u, v] if len(u) else np.zeros(0, dtype=np.int64)  # no pairs would be a sparse array
+
+    @cached_property
+    def _row_cells(self) -> csr_array:
+        """Rows of edges, counted from 1."""
+        size = len(self.node_type)
+        return csr_array((np.asarray(self.edge_row) + 1, self.neighbour, self.indptr), shape=(size, size))
+
+    def _edge_rows(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The row of ``edge[u, v]`` for arrays of node pairs; -1 where there is none."""
+        return self._row_cells[u, v] - 1 if len(u) else np.zeros(0, dtype=np.int64)
+
+    def edge_ends(self, label: str) -> tuple[np.ndarray, np.ndarray]:
+        """(m,), (m,) the two nodes that the edge of each row of a relation's table joins."""
+        code = self.schema.edge_features_by_label[label].relation
+        cells = np.flatnonzero((self.relation == code) & (np.asarray(self.edge_row) != NO_ROW))
+        source = np.searchsorted(self.indptr, cells, side="right") - 1
+        ends = np.zeros((2, len(self.edge_tables[label])), dtype=np.int64)
+        ends[:, np.asarray(self.edge_row)[cells]] = np.stack([source, self.neighbour[cells]])
+        return ends[0], ends[1]
 
     def numbers(self, batch: GraphBatch) -> np.ndarray:
         """(B, N) which of its nodes those of its subgraphs are; -1 on padding."""
@@ -137,6 +166,10 @@ class Adjacency:
         graph, i, j = np.nonzero(there[:, :, None] & there[:, None, :])
         edge = np.zeros((*shape, shape[1]), dtype=np.int64)
         edge[graph, i, j] = self.lookup(ids[graph, i], ids[graph, j])
+        edge_row = None
+        if self.edge_row is not None:
+            edge_row = torch.full(edge.shape, NO_ROW)
+            edge_row[graph, i, j] = torch.from_numpy(self._edge_rows(ids[graph, i], ids[graph, j]))
 
         def gather(values: np.ndarray) -> Tensor:
             return torch.from_numpy(np.where(there, values[np.where(there, ids, 0)], PADDING).astype(np.int64))
@@ -150,15 +183,20 @@ class Adjacency:
             graph_label=torch.from_numpy(graph_label.astype(np.int64)),
             row=gather(self.row),
             tables=self.tables,
+            edge_row=edge_row,
+            edge_tables=self.edge_tables,
         )
 
 
-def _compress(cells: TypedEdges, size: int, directed: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _compress(
+    cells: TypedEdges, size: int, directed: np.ndarray, rows: EdgeRows | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
     """Sorted rows that hold every cell and, for cells without a mirror, the way back with relation 0.
 
     Only directed relations have such cells; ``directed[r]`` says whether relation r is one.
     """
     source, target, relation = cells.source, cells.target, cells.relation
+    edge_row = None if rows is None else rows.row
     if directed.any():
         one_way = directed[relation]
         back = target[one_way] * size + source[one_way]
@@ -168,4 +206,6 @@ def _compress(cells: TypedEdges, size: int, directed: np.ndarray) -> tuple[np.nd
         relation = np.concatenate([relation, np.zeros(len(missing), dtype=np.int64)])
         order = np.lexsort((target, source))
         source, target, relation = source[order], target[order], relation[order]
-    return np.concatenate([[0], np.cumsum(np.bincount(source, minlength=size))]), target, relation
+        if edge_row is not None:
+            edge_row = np.concatenate([edge_row, np.full(len(missing), NO_ROW)])[order]
+    return np.concatenate([[0], np.cumsum(np.bincount(source, minlength=size))]), target, relation, edge_row

@@ -19,8 +19,16 @@ from dignn.core.checks import path as checked_path
 from dignn.core.errors import OutOfRangeError, RunFolderError, SchemaError
 from dignn.core.files import load_tensors, save_tensors
 from dignn.core.torch_defaults import plain_torch
-from dignn.graphs.column_checks import missing_where_it_may_not
-from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.edge_tables import (
+    check_edge_tables,
+    joined_edge_tables,
+    packed_edges,
+    rows_outside,
+    unpacked_edges,
+)
+from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.packed_tables import outside as _outside
+from dignn.graphs.packed_tables import pack_table, unpack_table
 from dignn.graphs.schema import Schema
 
 PADDING = -1
@@ -40,6 +48,9 @@ class GraphBatch:
         row: (B, N) the node's row in its type's feature table; -1 where there is none. For real
             subgraphs this is the node's number in the data, also for types without features.
         tables: feature rows by type name; absent until features are filled in.
+        edge_row: (B, N, N) the row of each cell of ``edge`` in its relation's table; -1 where there is none. None where
+            no edge has a row. Both directions of an edge have one row, unless the schema says that they differ.
+        edge_tables: rows of edges by the label of their relation; absent until features are filled in.
 
     Graphs share their tables, so that selecting, joining and bootstrapping graphs copies no features.
     """
@@ -51,6 +62,8 @@ class GraphBatch:
     graph_label: Tensor
     row: Tensor
     tables: dict[str, Tensor] = field(default_factory=dict)
+    edge_row: Tensor | None = None
+    edge_tables: dict[str, Tensor] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         instance("schema", self.schema, Schema, "a Schema")
@@ -72,6 +85,7 @@ class GraphBatch:
                 raise SchemaError(
                     f"The feature table of '{name}' has shape {tuple(table.shape)}; it needs {width} columns"
                 )
+        check_edge_tables(self.schema, self.edge, self.edge_row, self.edge_tables)
 
     # -- size and content -----------------------------------------------------------------------------
 
@@ -137,6 +151,8 @@ class GraphBatch:
                 _outside(self.row[self.node_type == self.schema.type_index(name)], 0, len(table))
                 for name, table in self.tables.items()
             ),
+            "a row of an edge that its feature table does not have": bool(self.edge_tables)
+            and rows_outside(self.schema, self.edge, self.edge_row, self.edge_tables),
         }
         found = [problem for problem, there in problems.items() if there]
         if found:
@@ -159,6 +175,7 @@ class GraphBatch:
             label=self.label[index][:, :size],
             graph_label=self.graph_label[index],
             row=self.row[index][:, :size],
+            edge_row=None if self.edge_row is None else self.edge_row[index][:, :size, :size],
         )
 
     def _places(self, index: object) -> Tensor:
@@ -183,18 +200,23 @@ class GraphBatch:
                 f"order is {order.dtype} of shape {tuple(order.shape)}; give positions from 0 to {shape[1] - 1}, "
                 f"whole numbers (torch.long) of shape {tuple(shape)}"
             )
-        edge = self.edge.gather(1, order[:, :, None].expand_as(self.edge))
+
+        def moved(cells: Tensor) -> Tensor:
+            by_source = cells.gather(1, order[:, :, None].expand_as(cells))
+            return by_source.gather(2, order[:, None, :].expand_as(cells))
+
         return replace(
             self,
             node_type=self.node_type.gather(1, order),
-            edge=edge.gather(2, order[:, None, :].expand_as(edge)),
+            edge=moved(self.edge),
+            edge_row=None if self.edge_row is None else moved(self.edge_row),
             label=self.label.gather(1, order),
             row=self.row.gather(1, order),
         )
 
     def without_features(self) -> GraphBatch:
         """The typed structure alone."""
-        return replace(self, tables={}, row=torch.full_like(self.row, PADDING))
+        return replace(self, tables={}, row=torch.full_like(self.row, PADDING), edge_row=None, edge_tables={})
 
     def without_labels(self) -> GraphBatch:
         """What the model and the reader see: classes of nodes and graphs are what somebody meant them to be."""
@@ -223,6 +245,7 @@ class GraphBatch:
             graph_label=torch.cat([batch.graph_label for batch in batches]),
             row=torch.cat([_pad(row, size, PADDING) for row in rows]),
             tables=tables,
+            **joined_edge_tables(batches, size),
         )
 
     # -- files ----------------------------------------------------------------------------------------
@@ -236,8 +259,8 @@ class GraphBatch:
             here = self.node_type == self.schema.type_index(name)
             used, position = torch.unique(row[here], return_inverse=True)
             row[here] = position
-            tensors |= _pack(f"table.{name}", table[used], self.schema.spec(name).kind)
-        return tensors | {"row": row}
+            tensors |= pack_table(f"table.{name}", table[used], self.schema.spec(name).kind)
+        return tensors | {"row": row} | packed_edges(self.schema, self.edge, self.edge_row, self.edge_tables)
 
     @classmethod
     def unpacked(cls, schema: Schema, tensors: Mapping[str, Tensor]) -> GraphBatch:
@@ -256,15 +279,17 @@ class GraphBatch:
         tables: dict[str, Tensor] = {}
         lost: list[str] = []  # types whose nodes have no features, though others have some
         for name in schema.node_types:
-            table = _unpack(f"table.{name}", tensors, schema.spec(name))
+            table = unpack_table(f"table.{name}", tensors, schema.spec(name))
             if table is not None:
                 tables[name] = table
             elif bool((tensors["node_type"] == schema.type_index(name)).any()) and schema.spec(name).generated:
                 lost.append(name)
         if tables and lost:
             raise SchemaError(f"it lacks the features of '{lost[0]}'")
-        found = {name: tensors[name] for name in ("node_type", "label", "graph_label", "row")}
-        return cls(schema=schema, edge=tensors["edge"].long(), tables=tables, **found).check()
+        node_type, label, graph_label, row = (tensors[name] for name in ("node_type", "label", "graph_label", "row"))
+        edge = tensors["edge"].long()
+        edges = unpacked_edges(schema, edge, tensors)
+        return cls(schema, node_type, edge, label, graph_label, row, tables, **edges).check()
 
     @plain_torch()
     def save(self, path: Path | str) -> None:
@@ -293,10 +318,6 @@ def spread(count: int, most: int) -> list[int]:
     return np.unique(np.linspace(0, max(count - 1, 0), min(count, most)).astype(int)).tolist() if count else []
 
 
-def _outside(values: Tensor, low: int, end: int) -> bool:
-    return bool(((values < low) | (values >= end)).any())
-
-
 def _pad(tensor: Tensor, size: int, value: int, dims: int = 1) -> Tensor:
     extra = size - tensor.size(1)
     return torch.nn.functional.pad(tensor, (0, extra) * dims, value=value) if extra else tensor
@@ -322,43 +343,3 @@ def _join_tables(batches: Sequence[GraphBatch]) -> tuple[dict[str, Tensor], list
             row[here] += starts[id(table)]
         tables[name] = pieces[0] if len(pieces) == 1 else torch.cat(pieces)
     return tables, rows
-
-
-def _lacks(table: Tensor, spec: FeatureSpec) -> bool:
-    """Whether a table misses values though the spec knows of none."""
-    fits = table.dim() == 2 and table.size(1) == spec.width
-    return missing_where_it_may_not(table, spec) is not None if fits else bool(table.isnan().any())
-
-
-def _pack(prefix: str, table: Tensor, kind: FeatureKind) -> dict[str, Tensor]:
-    """Discrete tables are stored by their non-zero entries: word tables are almost empty."""
-    if not kind.discrete:
-        return {f"{prefix}.dense": table}
-    row, column = table.nonzero(as_tuple=True)
-    return {
-        f"{prefix}.count": torch.bincount(row, minlength=len(table)).to(torch.int32),
-        f"{prefix}.column": column.to(torch.int32),
-        f"{prefix}.value": table[row, column],
-    }
-
-
-def _unpack(prefix: str, tensors: Mapping[str, Tensor], spec: FeatureSpec) -> Tensor | None:
-    """The table that :func:`_pack` gave; None where there is nothing of it."""
-    parts = ("count", "column", "value") if spec.kind.discrete else ("dense",)
-    found = {part: tensors[f"{prefix}.{part}"] for part in parts if f"{prefix}.{part}" in tensors}
-    if not found:
-        return None
-    for part in parts:
-        if part not in found:
-            raise SchemaError(f"it lacks {prefix}.{part}")
-        strange = found[part].isinf().any() if part == "dense" else ~found[part].isfinite().all()
-        if bool(strange) or (part == "dense" and _lacks(found[part], spec)):
-            raise SchemaError(f"{prefix}.{part} holds values that are no numbers")
-    if not spec.kind.discrete:
-        return found["dense"]
-    count, column, value = found["count"].long(), found["column"].long(), found["value"]
-    if int(count.sum()) != len(column) or column.shape != value.shape or _outside(column, 0, spec.width):
-        raise SchemaError(f"the parts of {prefix} do not fit each other")
-    table = torch.zeros(len(count), spec.width)
-    table[torch.repeat_interleave(torch.arange(len(count)), count), column] = value
-    return table

@@ -20,6 +20,8 @@ from dignn.core.errors import SchemaError
 from dignn.graphs.batch import PADDING, GraphBatch
 from dignn.graphs.column_checks import check_rows
 from dignn.graphs.edge_forms import write_edges
+from dignn.graphs.edge_rows import edge_rows_of
+from dignn.graphs.edge_tables import NO_ROW, fields_of_edges
 from dignn.graphs.feature_matrix import as_given, dense
 from dignn.graphs.flattening import FlatGraphs, flatten_for
 from dignn.graphs.schema import EdgeType, Layout, Schema
@@ -66,7 +68,13 @@ def batch_of_flat(view: FlatGraphs, schema: Schema, code: np.ndarray, tables: di
 
     cells = typed_edges_of(view, schema)
     edge = torch.zeros(*shape, shape[1], dtype=torch.long)
-    edge[graph[cells.source], position[cells.source], position[cells.target]] = torch.from_numpy(cells.relation)
+    places = graph[cells.source], position[cells.source], position[cells.target]
+    edge[places] = torch.from_numpy(cells.relation)
+    rows = edge_rows_of(view, schema, cells)
+    edge_row = None
+    if rows is not None:
+        edge_row = torch.full_like(edge, NO_ROW)
+        edge_row[places] = torch.from_numpy(rows.row)
     return GraphBatch(
         schema=schema,
         node_type=place(code[view.node_type]),
@@ -75,6 +83,8 @@ def batch_of_flat(view: FlatGraphs, schema: Schema, code: np.ndarray, tables: di
         graph_label=torch.from_numpy(view.graph_label.astype(np.int64)),
         row=place(view.row),
         tables=tables,
+        edge_row=edge_row,
+        edge_tables={} if rows is None else rows.tables,
     )
 
 
@@ -112,13 +122,19 @@ def to_disjoint(batch: GraphBatch, edge_weight: Tensor | None = None) -> Data | 
 
     Nodes come in order of graph and position (within each type, for ``HeteroData``). Every node type and edge
     type of the schema is there, if need be empty. ``edge_weight`` (B, N, N) becomes the attribute
-    ``edge_weight`` of the edges; a reverse edge has the weight of its forward edge.
+    :func:`weight_field` of the edges; a reverse edge has the weight of its forward edge.
     """
     if edge_weight is not None and edge_weight.shape != batch.edge.shape:
         raise SchemaError(f"edge_weight has shape {tuple(edge_weight.shape)}; it must be {tuple(batch.edge.shape)}")
     data = _converted(batch, edge_weight, Batch(_base_cls=type(_plain(batch.schema))))
     data._num_graphs = len(batch)
     return data
+
+
+def weight_field(schema: Schema) -> str:
+    """What weights of edges that are given beside a batch are called: ``edge_weight``, unless the data has its own."""
+    own = {field.name for features in schema.edge_features for field in features.fields}
+    return "message_weight" if "edge_weight" in own else "edge_weight"
 
 
 def _plain(schema: Schema) -> Data | HeteroData:
@@ -151,9 +167,8 @@ def _to_hetero(batch: GraphBatch, edge_weight: Tensor | None, data: HeteroData) 
             store.y = batch.label[here]
     for edge_type in schema.edge_types_as_stored:
         data[edge_type]  # makes a place for its edges, in the order that some layers go by
-    for edge_type, index, weight in _edges(batch, number, edge_weight):
+    for edge_type, index, attributes in _edges(batch, number, edge_weight):
         sizes = counts[edge_type[0]], counts[edge_type[2]]
-        attributes = {} if weight is None else {"edge_weight": weight}
         write_edges(data[edge_type], index, sizes, schema.edge_form, attributes)
     if schema.task.of_graphs:
         data.y = batch.graph_label
@@ -178,11 +193,12 @@ def _to_homogeneous(batch: GraphBatch, edge_weight: Tensor | None, data: Data) -
             x[batch.node_type[mask] == code] = batch.features(name)
         data.x = as_given(x, spec)
     told = schema.edge_attr_names if schema.edge_type_names is None else schema.edge_type_names
-    pieces, names, weights = [torch.empty(2, 0, dtype=torch.long)], [torch.empty(0, dtype=torch.long)], []
-    for (_, name, _), pairs, weight in _edges(batch, number, edge_weight):
+    pieces, names = [torch.empty(2, 0, dtype=torch.long)], [torch.empty(0, dtype=torch.long)]
+    carried: dict[str, list[Tensor]] = {}
+    for (_, name, _), pairs, several in _edges(batch, number, edge_weight):
         pieces.append(pairs)
-        if weight is not None:
-            weights.append(weight)
+        for field, values in several.items():
+            carried.setdefault(field, []).append(values)
         if told is not None:
             names.append(torch.full((pairs.size(1),), told.index(name)))
     index = torch.cat(pieces, dim=1)
@@ -192,8 +208,7 @@ def _to_homogeneous(batch: GraphBatch, edge_weight: Tensor | None, data: Data) -
         attributes["edge_attr"] = one_hot(torch.cat(names)[order], len(schema.edge_attr_names)).float()
     if schema.edge_type_names is not None:
         attributes["edge_type"] = torch.cat(names)[order]
-    if weights:
-        attributes["edge_weight"] = torch.cat(weights)[order]
+    attributes |= {field: torch.cat(values)[order] for field, values in carried.items()}
     write_edges(data._store, index[:, order], (count, count), schema.edge_form, attributes)
     data.y = schema.task.node_class(batch.label[mask], batch.graph_label)
 
@@ -205,8 +220,8 @@ def _starts(here: Tensor) -> Tensor:
 
 def _edges(
     batch: GraphBatch, number: Tensor, edge_weight: Tensor | None
-) -> Iterator[tuple[EdgeType, Tensor, Tensor | None]]:
-    """Every edge type, its edges (2, E) between nodes that are called by their ``number`` (B, N), and their weights."""
+) -> Iterator[tuple[EdgeType, Tensor, dict[str, Tensor]]]:
+    """Every edge type, its edges (2, E) between nodes that are called by their ``number`` (B, N), and their fields."""
     for code, relation in enumerate(batch.schema.relations, start=1):
         cells = batch.edge == code
         source, target = batch.schema.ends(code)
@@ -214,9 +229,10 @@ def _edges(
             cells = cells & (batch.node_type == source)[:, :, None]
         graph, u, v = cells.nonzero(as_tuple=True)
         index = torch.stack([number[graph, u], number[graph, v]])
-        weight = None if edge_weight is None else edge_weight[graph, u, v]
+        weight = {} if edge_weight is None else {weight_field(batch.schema): edge_weight[graph, u, v]}
+        fields = fields_of_edges(batch, relation, (graph, u, v))
         for edge_type, pairs in zip(relation.edge_types, (index, index.flip(0)), strict=False):
-            yield edge_type, pairs, weight
+            yield edge_type, pairs, fields.get(edge_type, {}) | weight
 
 
 # -- networkx -----------------------------------------------------------------------------------------
@@ -225,9 +241,10 @@ def _edges(
 def to_networkx(batch: GraphBatch, number: int = 0) -> nx.Graph | nx.DiGraph:
     """One graph of the batch; a ``DiGraph`` if the schema has a directed relation, else a ``Graph``.
 
-    Node attributes: ``type``, and where known ``label``, ``row`` and ``x``. Edge attributes: ``relation``
-    (number from 1) and ``name``. The graph attribute ``label`` is its class. In a ``DiGraph`` an undirected
-    edge stands in both directions.
+    Node attributes: ``type``, and where known ``label``, ``row`` and ``x``. Edge attributes: ``relation`` (number from
+    1), ``name`` and, where edges carry something, ``x``. The graph attribute ``label`` is its class. In a ``DiGraph``
+    an undirected edge stands in both directions; in a ``Graph`` it has the row of the way that comes last, from the
+    larger position to the smaller, where the two differ.
     """
     one = batch[number]
     schema = one.schema
@@ -247,5 +264,8 @@ def to_networkx(batch: GraphBatch, number: int = 0) -> nx.Graph | nx.DiGraph:
             graph.nodes[node]["label"] = label
     for u, v in one.edge[0].nonzero().tolist():
         relation = int(one.edge[0, u, v])
-        graph.add_edge(u, v, relation=relation, name=schema.relations[relation - 1].name)
+        known = schema.relations[relation - 1]
+        graph.add_edge(u, v, relation=relation, name=known.name)
+        if known.label in one.edge_tables and one.edge_row is not None:
+            graph.edges[u, v]["x"] = one.edge_tables[known.label][int(one.edge_row[0, u, v])].tolist()
     return graph

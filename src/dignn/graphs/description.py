@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.column_words import carried
-from dignn.graphs.feature_spec import Column, FeatureKind
+from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind
 from dignn.graphs.schema import Relation
+
+# Kinds whose 0 says that something is not there.
+_FLAGS = (ColumnKind.BINARY, ColumnKind.ONE_HOT)
 
 
 def edges(graph: GraphBatch) -> list[tuple[int, int, Relation]]:
@@ -44,6 +47,25 @@ def told_features(graph: GraphBatch, node: int, most: int) -> list[tuple[str, fl
         return []
     row = graph.tables[name][int(graph.row[0, node])]
     return [(spec.column_name(c), float(row[c]), spec.column(c)) for c in carried(row, spec)[:most]]
+
+
+def edge_features(graph: GraphBatch, u: int, v: int) -> list[tuple[str, float, Column]]:
+    """What an edge of one graph carries: names, values and columns; of flags those that are set, of others all.
+
+    Where the two directions of an undirected edge carry rows of their own, those of the way back follow, and say so.
+    """
+    relation = graph.schema.relations[int(graph.edge[0, u, v]) - 1]
+    features = graph.schema.generated_edges.get(relation.label)
+    if features is None or relation.label not in graph.edge_tables or graph.edge_row is None:
+        return []
+    spec, found = features.spec, []
+    for cell, note in (((u, v), ""), ((v, u), " (back)"))[: 1 if features.shared else 2]:
+        row = graph.edge_tables[relation.label][int(graph.edge_row[(0, *cell)])].tolist()
+        for number, value in enumerate(row):
+            column = spec.column(number)
+            if column.kind is not ColumnKind.CONSTANT and (value != 0 or column.kind not in _FLAGS):
+                found.append((f"{spec.column_name(number)}{note}", float(value), column))
+    return found
 
 
 def member_name(graph: GraphBatch, node: int) -> str:

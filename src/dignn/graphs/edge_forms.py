@@ -180,25 +180,30 @@ def write_edges(
     form: EdgeForm,
     attributes: Mapping[str, Tensor],
 ) -> None:
-    """Puts edges (2, E) into a store in the form that the schema remembers; a matrix with values gets ones.
+    """Puts edges (2, E) into a store in the form that the schema remembers.
 
     Args:
         store: of a ``Data``, or of one edge type.
         index: sources and targets.
         sizes: numbers of nodes at their ends.
         form: the form.
-        attributes: what else edges carry, one row each; they follow the order of the edges.
+        attributes: what else edges carry, one row each; they follow the order of the edges. Those by the name of the
+            field itself are the values of its matrix; without them, a matrix that has values gets ones.
     """
     order: Tensor | None = None
     if form != EDGE_INDEX_TENSOR:
         order = _order(index, sizes, form.by_target)
         index = index[:, order]
     values = None if form.values is None else torch.ones(index.size(1), dtype=getattr(torch, form.values))
+    given = next((attributes[field] for field in EDGE_FIELDS if field in attributes), None)
+    if given is not None:
+        values = given if order is None else given[order]
     for field, kind in zip(EDGE_FIELDS, (form.edge_index, form.adj_t), strict=True):
         if kind is not None:
             store[field] = _formed(index, sizes, kind, values)
     for name, each in attributes.items():
-        store[name] = each if order is None else each[order]
+        if name not in EDGE_FIELDS:
+            store[name] = each if order is None else each[order]
 
 
 def formed_like(given: Any, index: Tensor, sizes: tuple[int, int], values: Tensor | None) -> tuple[Any, Tensor]:

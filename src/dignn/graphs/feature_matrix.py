@@ -132,10 +132,15 @@ def row_blocks(x: Tensor) -> Iterator[Tensor]:
         yield block
 
 
+def of_dtype(rows: Tensor, dtype: str) -> Tensor:
+    """Rows in a dtype as torch names it; for one of whole numbers they are rounded."""
+    wanted = getattr(torch, dtype)
+    return (rows if wanted.is_floating_point else rows.round()).to(wanted)
+
+
 def as_given(rows: Tensor, spec: FeatureSpec) -> Tensor:
     """Feature rows (n, d) as the user's own ``x``: its dtype and layout; whole numbers are rounded."""
-    dtype = getattr(torch, spec.dtype)
-    found = (rows if dtype.is_floating_point else rows.round()).to(dtype)
+    found = of_dtype(rows, spec.dtype)
     if spec.vector:
         found = found[:, 0]
     return found if spec.layout == "strided" else found.to_sparse(layout=getattr(torch, spec.layout))

@@ -7,7 +7,7 @@ input means.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from torch import Tensor
 from torch_geometric.data import Data, HeteroData
 
 from dignn.core.errors import SchemaError
+from dignn.graphs.edge_fields import FieldNames, read_field
 from dignn.graphs.edge_forms import read_edges
 from dignn.graphs.feature_matrix import FeatureForm, dense, read_matrix, stacked
 from dignn.graphs.intake import graphs_of
@@ -38,7 +39,8 @@ class FlatGraphs:
 
     ``x[t]`` is the feature matrix of type t over all graphs (None without features), sparse where the data's is, and
     ``form[t]`` is what it is outside; node i has row ``row[i]`` of its type's matrix. ``label`` holds node labels,
-    ``graph_label`` graph labels (-1 without).
+    ``graph_label`` graph labels (-1 without). ``edge_values[e]`` are the fields of the edges of an edge type, row by
+    row, and ``edge_form[e]`` what these are outside.
     """
 
     type_names: tuple[str, ...]
@@ -50,6 +52,8 @@ class FlatGraphs:
     label: np.ndarray  # (n,)
     graph_label: np.ndarray  # (G,)
     form: dict[str, FeatureForm] = field(default_factory=dict)
+    edge_values: dict[EdgeType, dict[str, Tensor]] = field(default_factory=dict)  # (E, d)
+    edge_form: dict[EdgeType, dict[str, FeatureForm]] = field(default_factory=dict)
 
 
 def flatten(
@@ -60,6 +64,7 @@ def flatten(
     edge_field: str = ONE_HOT,
     task: Task = _WHOLE_GRAPHS,
     homogeneous_type: str = HOMOGENEOUS_TYPE,
+    edge_fields: FieldNames | None = None,
 ) -> FlatGraphs:
     """Flattens ``data``.
 
@@ -71,15 +76,21 @@ def flatten(
         edge_field: or ``edge_type`` the number of one.
         task: whose ``y`` holds labels, and how they are read.
         homogeneous_type: name of the only type of a ``Data`` without ``type_names``.
+        edge_fields: what edges carry that is looked at; by default nothing.
     """
     graphs = graphs_of(data)
     labels = [_graph_label(graph, number, task) for number, graph in enumerate(graphs)]
     if isinstance(graphs[0], HeteroData):
-        return _concatenate([_hetero_part(graph, label, task) for graph, label in zip(graphs, labels, strict=True)])
+        fields = edge_fields or {}
+        return _concatenate(
+            [_hetero_part(graph, label, task, fields) for graph, label in zip(graphs, labels, strict=True)]
+        )
     names = tuple(type_names) if type_names else (homogeneous_type,)
     return _concatenate(
         [
-            _homogeneous_part(graph, label, names, bool(type_names), (edge_field, edge_names), task)
+            _homogeneous_part(
+                graph, label, names, bool(type_names), (edge_field, edge_names), task, (edge_fields or {}).get(None, ())
+            )
             for graph, label in zip(graphs, labels, strict=True)
         ]
     )
@@ -94,13 +105,14 @@ def flatten_for(data: Any, schema: Schema) -> FlatGraphs:
         edge_field=ONE_HOT if schema.edge_type_names is None else NUMBERS,
         task=schema.task,
         homogeneous_type=schema.node_types[0],
+        edge_fields=schema.edge_fields,
     )
 
 
 # -- one graph ----------------------------------------------------------------------------------------
 
 
-def _hetero_part(data: HeteroData, graph_label: np.ndarray, task: Task) -> FlatGraphs:
+def _hetero_part(data: HeteroData, graph_label: np.ndarray, task: Task, fields: FieldNames) -> FlatGraphs:
     if not data.node_types:
         raise SchemaError("A HeteroData has no node types; set data['...'].x or .num_nodes")
     counts = {}
@@ -110,7 +122,7 @@ def _hetero_part(data: HeteroData, graph_label: np.ndarray, task: Task) -> FlatG
             raise SchemaError(f"Node type '{name}' has no known number of nodes; set data['{name}'].num_nodes")
         counts[name] = int(count)
     offset = dict(zip(counts, np.cumsum([0, *counts.values()]), strict=False))
-    edges = {}
+    edges, carried = {}, {}
     for source, name, destination in data.edge_types:
         for end in (source, destination):
             if end not in counts:
@@ -120,6 +132,8 @@ def _hetero_part(data: HeteroData, graph_label: np.ndarray, task: Task) -> FlatG
         if index is None:
             raise SchemaError(f"Edge type {(source, name, destination)} has no edge_index; add it or drop the type")
         edges[source, name, destination] = index + np.array([[offset[source]], [offset[destination]]])
+        store, wanted = data[source, name, destination], fields.get((source, name, destination), ())
+        carried[source, name, destination] = _read_fields(store, wanted, index.shape[1], words)
     task.check(list(counts))
     matrices = {name: read_matrix(data[name].get("x"), counts[name], name) for name in counts}
     label = [_node_labels(data[name].get("y") if name == task.target else None, counts[name], task) for name in counts]
@@ -133,7 +147,14 @@ def _hetero_part(data: HeteroData, graph_label: np.ndarray, task: Task) -> FlatG
         label=np.concatenate(label),
         graph_label=graph_label,
         form={name: form for name, (_, form) in matrices.items()},
+        edge_values={name: {field: rows for field, (rows, _) in own.items()} for name, own in carried.items() if own},
+        edge_form={name: {field: form for field, (_, form) in own.items()} for name, own in carried.items() if own},
     )
+
+
+def _read_fields(store: Any, names: Sequence[str], count: int, words: str) -> dict[str, tuple[Tensor, FeatureForm]]:
+    """What the edges of a store carry; where there are none, nothing."""
+    return {name: read_field(store, name, count, words) for name in names} if count else {}
 
 
 def _homogeneous_part(
@@ -143,6 +164,7 @@ def _homogeneous_part(
     typed: bool,
     relations: tuple[str, Sequence[str] | None],
     task: Task,
+    fields: Sequence[str],
 ) -> FlatGraphs:
     if data.num_nodes is None:
         raise SchemaError("A graph has no known number of nodes; give it x or num_nodes")
@@ -157,13 +179,21 @@ def _homogeneous_part(
     field, edge_names = relations
     if edge_names is not None:
         code = relation_codes(data, index.shape[1], field, edge_names)
+    carried = _read_fields(data.edge_stores[0], fields, index.shape[1], HOMOGENEOUS_RELATION)
     edges: dict[EdgeType, np.ndarray] = {}
+    values: dict[EdgeType, dict[str, Tensor]] = {}
+    outside: dict[EdgeType, dict[str, FeatureForm]] = {}
     relation_names = tuple(edge_names) if edge_names is not None else (HOMOGENEOUS_RELATION,)
     key = (node_type[index[0]] * len(names) + node_type[index[1]]) * len(relation_names) + code
     for value in np.unique(key):
         pair, relation = divmod(int(value), len(relation_names))
         source, destination = divmod(pair, len(names))
-        edges[names[source], relation_names[relation], names[destination]] = index[:, key == value]
+        edge_type = names[source], relation_names[relation], names[destination]
+        edges[edge_type] = index[:, key == value]
+        if carried:
+            chosen = torch.from_numpy(key == value)
+            values[edge_type] = {name: rows[chosen] for name, (rows, _) in carried.items()}
+            outside[edge_type] = {name: form for name, (_, form) in carried.items()}
     task.check(names)
     answered = task.types(names)[node_type] & (not task.of_graphs)
     label = np.where(answered, _node_labels(data.y if answered.any() else None, count, task), -1)
@@ -172,7 +202,9 @@ def _homogeneous_part(
         row[node_type == kind] = np.arange(int((node_type == kind).sum()))
     matrices: dict[str, Tensor | None] = dict.fromkeys(names) if typed else {names[0]: x}
     forms = dict.fromkeys(names, form)
-    return FlatGraphs(names, node_type, row, np.array([0, count]), matrices, edges, label, graph_label, forms)
+    return FlatGraphs(
+        *(names, node_type, row, np.array([0, count]), matrices, edges, label, graph_label, forms, values, outside)
+    )
 
 
 def _concatenate(parts: list[FlatGraphs]) -> FlatGraphs:
@@ -209,7 +241,27 @@ def _concatenate(parts: list[FlatGraphs]) -> FlatGraphs:
         label=np.concatenate([part.label for part in parts]),
         graph_label=np.concatenate([part.graph_label for part in parts]),
         form={name: _form(parts, name, counts[:, code]) for code, name in enumerate(names)},
+        edge_values={name: _joined([part.edge_values.get(name, {}) for part in parts]) for name in edges},
+        edge_form={name: _common_forms([part.edge_form.get(name, {}) for part in parts]) for name in edges},
     )
+
+
+def _joined(several: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """By field, the rows of all graphs that have such edges."""
+    names = dict.fromkeys(name for own in several for name in own)
+    found = {}
+    for name in names:
+        pieces = [own[name] for own in several if name in own]
+        if len({piece.size(1) for piece in pieces}) > 1:
+            raise SchemaError(f"{name} has a different number of columns from graph to graph; give the same everywhere")
+        found[name] = pieces[0] if len(pieces) == 1 else torch.cat(pieces)
+    return found
+
+
+def _common_forms(several: Sequence[Mapping[str, FeatureForm]]) -> dict[str, FeatureForm]:
+    """By field, what holds the forms of all graphs."""
+    names = dict.fromkeys(name for own in several for name in own)
+    return {name: FeatureForm.common([own[name] for own in several if name in own]) for name in names}
 
 
 def _form(parts: list[FlatGraphs], name: str, counts: np.ndarray) -> FeatureForm:

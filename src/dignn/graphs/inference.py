@@ -15,7 +15,9 @@ from dignn.core.errors import SchemaError
 from dignn.core.torch_defaults import plain_torch
 from dignn.graphs.column_kinds import Kinds
 from dignn.graphs.distinct_keys import distinct, mirrored
+from dignn.graphs.edge_fields import find_fields
 from dignn.graphs.edge_forms import form_of
+from dignn.graphs.edge_inference import infer_edge_features
 from dignn.graphs.feature_inference import infer_features
 from dignn.graphs.flattening import HOMOGENEOUS_TYPE, FlatGraphs, flatten
 from dignn.graphs.intake import given_graphs
@@ -44,7 +46,8 @@ def infer_schema(
     differ in that, where values are missing (NaN), or where a one-hot group stands beside other columns, it is mixed,
     and each column has a kind of its own (:mod:`dignn.graphs.feature_inference`). ``kinds`` overrules this
     (``categorical``, ``identity`` of a column and ``date`` must be said, and of an integer column with larger numbers
-    the kind must be). Two edge types that hold the same edges in opposite directions are one relation. The schema
+    the kind must be). Two edge types that hold the same edges in opposite directions are one relation. Fields of edges
+    with a row of numbers for each (``edge_attr``, ``edge_weight``, ...) are features of the relation. The schema
     remembers the dtype and layout of features, and in which fields and forms edges are kept.
 
     Args:
@@ -55,7 +58,8 @@ def infer_schema(
         kinds: by node type, where the guess is wrong, the kind of all columns, or by name or number of a column its
             kind: ``{"user": "count", "paper": {"price": "continuous", 3: "categorical", "year":
             "date:years:0000-01-01", "red": "one-hot:colour"}}``. A kind is a text, a ``ColumnKind`` or a ``Column``.
-        names: column names by node type (member names for an identity type).
+            Features of edges go by the label of their relation, ``author -writes- paper``.
+        names: column names by node type (member names for an identity type), or by the label of a relation.
         classes: class names; by default ``class 0``, ``class 1``, ...
         type_names: for ``Data`` whose ``x`` is a one-hot node type: the names of the types.
         edge_names: for ``Data`` whose ``edge_attr`` is a one-hot relation: the names of the relations. Where ``Data``
@@ -83,15 +87,19 @@ def infer_schema(
         edge_field=field,
         task=task,
         homogeneous_type=(not type_names and task.target) or HOMOGENEOUS_TYPE,
+        edge_fields=find_fields(graphs, field if relation_labels is not None else None),
     )
+    relations = _relations(view)
+    of_edges = [relation.label for relation in relations if any(map(view.edge_values.get, relation.edge_types))]
     for option, given in (("kinds", kinds), ("names", names)):
-        unknown = set(given or {}) - set(view.type_names)
+        unknown = set(given or {}) - {*view.type_names, *of_edges}
         if unknown:
-            found, known = sorted(map(str, unknown)), ", ".join(view.type_names)
+            found, known = sorted(map(str, unknown)), ", ".join((*view.type_names, *of_edges))
             raise SchemaError(f"{option} names unknown node types {found}; choose from {known}")
     return Schema(
         node_types=view.type_names,
-        relations=_relations(view),
+        relations=relations,
+        edge_features=infer_edge_features(view, relations, kinds or {}, names or {}),
         features=tuple(
             infer_features(
                 view.x[name],

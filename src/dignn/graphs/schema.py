@@ -22,6 +22,7 @@ from dignn.core.errors import SchemaError
 from dignn.core.fingerprint import fingerprint
 from dignn.core.json_types import restored
 from dignn.core.suggestions import did_you_mean
+from dignn.graphs.edge_features import EdgeFeatures, check_edge_features
 from dignn.graphs.edge_forms import EDGE_INDEX_TENSOR, EdgeForm
 from dignn.graphs.feature_spec import FeatureSpec
 from dignn.graphs.relation import EdgeType, Relation, edge_types
@@ -57,6 +58,7 @@ class Schema:
         task: what is answered about, and how; by default the classification of the target.
         edge_order: the edge types in the order in which the data has them, which some layers go by; by default that
             of the relations. It makes no other schema.
+        edge_features: what the edges of relations carry, for those that carry something.
     """
 
     node_types: tuple[str, ...]
@@ -71,6 +73,7 @@ class Schema:
     edge_form: EdgeForm = EDGE_INDEX_TENSOR
     task: Task = None  # type: ignore[assignment]  # filled in from the target
     edge_order: tuple[EdgeType, ...] | None = field(default=None, compare=False)
+    edge_features: tuple[EdgeFeatures, ...] = ()
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -104,11 +107,12 @@ class Schema:
         plain_x = self.layout is Layout.HOMOGENEOUS and not self.type_in_x
         if plain_x and len({spec.width for spec in self.features}) > 1:
             raise SchemaError("A homogeneous model needs the same number of feature columns for every node type")
+        check_edge_features(self.edge_features, self.relations, one_store=self.layout is Layout.HOMOGENEOUS)
 
     def _check_types(self) -> None:
         """Raises for values of another type; lists become tuples, a layout by its name becomes one."""
         put = partial(object.__setattr__, self)
-        for named, kind in (("relations", Relation), ("features", FeatureSpec)):
+        for named, kind in (("relations", Relation), ("features", FeatureSpec), ("edge_features", EdgeFeatures)):
             several = getattr(self, named)
             instance(named, several, (tuple, list), f"a tuple of {kind.__name__} objects")
             for each in several:
@@ -187,6 +191,33 @@ class Schema:
         return self.type_index(r.source), self.type_index(r.target)
 
     @cached_property
+    def edge_features_by_label(self) -> dict[str, EdgeFeatures]:
+        """What edges carry, by the label of their relation; for relations whose edges carry something."""
+        return {self.relations[features.relation - 1].label: features for features in self.edge_features}
+
+    @cached_property
+    def generated_edges(self) -> dict[str, EdgeFeatures]:
+        """The same for those of which there is something to learn: they have a table."""
+        return {label: features for label, features in self.edge_features_by_label.items() if features.spec.generated}
+
+    def table_spec(self, name: str) -> FeatureSpec:
+        """The features of a node type, or of the edges of a relation by its label."""
+        features = self.edge_features_by_label.get(name)
+        return self.spec(name) if features is None or name in self.node_types else features.spec
+
+    @property
+    def edge_fields(self) -> dict[EdgeType | None, list[str]]:
+        """The fields of edges by the key of their store: an edge type, or None for that of a ``Data``."""
+        found: dict[EdgeType | None, list[str]] = {}
+        for features in self.edge_features:
+            relation = self.relations[features.relation - 1]
+            for edge_type in relation.edge_types:
+                names = found.setdefault(edge_type if self.layout is Layout.HETERO else None, [])
+                carried = [field.name for field in features.fields if field.carried_by(relation, edge_type)]
+                names += [name for name in carried if name not in names]
+        return found
+
+    @cached_property
     def allowed(self) -> np.ndarray:
         """``allowed[s, t, r]``: may ``edge[u, v]`` be ``r`` for u of type s and v of type t?  (T, T, R + 1)
 
@@ -222,6 +253,8 @@ class Schema:
         """A text from which :meth:`from_json` makes the same schema."""
         content = _without_defaults(asdict(self), _LATER)
         content["features"] = [_without_defaults(spec, _LATER_SPEC) for spec in content["features"]]
+        for edges in content.get("edge_features", ()):
+            edges["spec"] = _without_defaults(edges["spec"], _LATER_SPEC)
         del content["task"]
         if self.task != classification(self.target):
             content["task"] = self.task.to_json()
@@ -242,6 +275,7 @@ class Schema:
         try:
             raw = {**_LATER, **json.loads(text)}
             names, codes, order = (raw.pop(key) for key in ("edge_attr_names", "edge_type_names", "edge_order"))
+            carried = [{**edges, "spec": {**_LATER_SPEC, **edges["spec"]}} for edges in raw.pop("edge_features")]
             return cls(
                 node_types=tuple(raw.pop("node_types")),
                 relations=tuple(restored(Relation, relation) for relation in raw.pop("relations")),
@@ -252,6 +286,7 @@ class Schema:
                 edge_order=None if order is None else tuple(map(tuple, order)),
                 edge_type_names=None if codes is None else tuple(codes),
                 edge_form=restored(EdgeForm, raw.pop("edge_form")),
+                edge_features=tuple(restored(EdgeFeatures, edges) for edges in carried),
                 task=Task.from_json(raw.pop("task")) if "task" in raw else classification(raw["target"]),
                 **raw,
             )
@@ -264,7 +299,10 @@ class Schema:
 
 
 # Fields that earlier files lack. Where they say nothing new they are left out, so that fingerprints stay as they were.
-_LATER: dict[str, Any] = {"edge_type_names": None, "edge_form": asdict(EDGE_INDEX_TENSOR), "edge_order": None}
+_LATER: dict[str, Any] = {
+    **{"edge_type_names": None, "edge_form": asdict(EDGE_INDEX_TENSOR), "edge_order": None},
+    "edge_features": (),
+}
 _LATER_SPEC: dict[str, Any] = {"dtype": "float32", "layout": "strided", "vector": False, "columns": None}
 
 

@@ -16,6 +16,7 @@ from torch import Tensor
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.graphs.batch import PADDING, GraphBatch
+from dignn.graphs.edge_tables import own_cells, rows_in, with_rows
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.schema import Schema
 from dignn.metrics.counting import some
@@ -62,8 +63,8 @@ def control_sets(candidates: GraphBatch, train: GraphBatch, seed: Seed) -> dict[
         ``real_subgraphs``: training graphs as they are, fewer where there are not so many. ``random_trees``: of the
         candidates' sizes, see :func:`random_trees`, with real rows. ``column_noise``: the candidates' structure, every
         column of a row drawn from its own marginal in the type (an identity type draws a member, a one-hot group a
-        category). ``shuffled_rows``:
-        the candidates' structure, real rows of the type at random, which fit neither class nor neighbours.
+        category). ``shuffled_rows``: the candidates' structure, real rows of the type at random, which fit neither
+        class nor neighbours. Edges get rows in the same ways.
     """
     trees = random_trees(train, candidates.sizes.tolist(), seed=seed.child("random_trees"))
     real = some(len(train), len(candidates), seed.child("real_subgraphs").numpy())
@@ -165,7 +166,7 @@ Draw = Callable[[Tensor, FeatureSpec, Tensor, int, torch.Generator], tuple[Tenso
 
 
 def _with_rows(graphs: GraphBatch, real: GraphBatch, draw: Draw, seed: Seed) -> GraphBatch:
-    """The graphs with other features for every type whose features are generated."""
+    """The graphs with other features for every type, and every relation, whose features are generated."""
     tables, row = dict(graphs.tables), graphs.row.clone()
     for code, name in enumerate(graphs.schema.node_types):
         spec, known = graphs.schema.spec(code), real.row[real.node_type == code]
@@ -175,7 +176,13 @@ def _with_rows(graphs: GraphBatch, real: GraphBatch, draw: Draw, seed: Seed) -> 
         # A one-hot row is one choice, not many columns.
         draw_rows = _real_rows if spec.kind is FeatureKind.IDENTITY else draw
         tables[name], row[here] = draw_rows(real.tables[name], spec, known, int(here.sum()), seed.child(name).torch())
-    return replace(graphs, tables=tables, row=row)
+    found = replace(graphs, tables=tables, row=row)
+    for label, features in real.schema.generated_edges.items():
+        cells, known = own_cells(graphs, graphs.node_type, label), rows_in(real, label)
+        if len(known):
+            made = draw(real.edge_tables[label], features.spec, known, len(cells[0]), seed.child(label).torch())
+            found = with_rows(found, label, cells, made[1], made[0])
+    return found
 
 
 def _real_rows(

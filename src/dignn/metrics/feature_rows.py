@@ -1,8 +1,8 @@
-"""Feature rows of whole graphs, type by type, beside rows that nobody learned from.
+"""Feature rows of whole graphs, by node type and by relation, beside rows that nobody learned from.
 
 A real node stands in several subgraphs, and every time counts, as it does for the model that is explained. Subgraphs
 are not all learned or all held out: only the node that a held-out subgraph starts from is sure to be held out, and most
-nodes around it were learned. So rows are told apart one by one.
+nodes around it were learned. So rows are told apart one by one. Rows of edges were learned where both ends were.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from scipy import sparse
 from torch import Tensor
 
 from dignn.graphs.batch import GraphBatch, spread
+from dignn.graphs.edge_tables import rows_in, table_in
 from dignn.graphs.feature_spec import Column, FeatureKind
 from dignn.metrics.column_errors import Matrix, matrix_of
 
@@ -28,7 +29,7 @@ COSINE_ROWS = 2000
 # With fewer rows that were not learned, nothing can be said about them.
 LEAST_HELD_OUT_ROWS = 20
 
-# By node type, (rows of its table,) whether generators learned from the row.
+# By node type, or label of a relation, (rows of its table,) whether generators learned from the row.
 Learned = Mapping[str, Tensor]
 
 
@@ -42,7 +43,7 @@ class ClassRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FeatureRows:
-    """Rows of one node type.
+    """Rows of one node type, or of the edges of one relation.
 
     Args:
         kind: what the columns hold.
@@ -81,7 +82,7 @@ class RealRows:
     held_out_learned: Learned
 
     def compared_with(self, graphs: GraphBatch, *, learned: bool = False) -> dict[str, FeatureRows]:
-        """Rows of graphs by node type, at most 500 of a type, evenly spread, beside as many real ones.
+        """Rows of graphs by node type, and by relation, at most 500 of each, evenly spread, beside as many real ones.
 
         Real rows are those of held-out graphs that were not learned. Where there are fewer than 20 of these, and for
         identity types, whose members are all learned, all rows of held-out graphs count. Types count that have
@@ -92,8 +93,8 @@ class RealRows:
             learned: take learned rows of theirs alone; they are training graphs.
         """
         found = {}
-        for name in graphs.schema.node_types:
-            spec = graphs.schema.spec(name)
+        for name in (*graphs.schema.node_types, *graphs.schema.generated_edges):
+            spec = graphs.schema.table_spec(name)
             made, of_train, real = (_numbers(batch, name) for batch in (graphs, self.train, self.held_out))
             if not spec.generated or not (len(made) and len(of_train) and len(real)):
                 continue
@@ -121,7 +122,7 @@ class RealRows:
         with which ones were learned, so that a new row is as likely to be near the one as the other. Nodes with equal
         rows are all kept for the same reason: equal rows on both sides are a tie.
         """
-        one, other = self.train.tables[name], self.held_out.tables[name]
+        one, other = table_in(self.train, name), table_in(self.held_out, name)
         of_train, of_held_out = (np.unique(_numbers(batch, name)) for batch in (self.train, self.held_out))
         parts = [(one, of_train, self.learned), (other, of_held_out, self.held_out_learned)]
         if one is other:
@@ -159,12 +160,10 @@ def _of_class(batch: GraphBatch, number: int) -> Tensor:
 
 
 def _numbers(batch: GraphBatch, name: str) -> np.ndarray:
-    """Rows of the type's table, one for each node; none where features are not filled in.  (n,)"""
-    if name not in batch.tables:
-        return np.zeros(0, dtype=np.int64)
-    return batch.row[batch.node_type == batch.schema.type_index(name)].numpy()
+    """Rows of the table, one for each node or edge; none where features are not filled in.  (n,)"""
+    return rows_in(batch, name).numpy()
 
 
 def _rows(batch: GraphBatch, name: str, numbers: np.ndarray) -> Matrix:
     """At most 500 of them.  (n, d)"""
-    return matrix_of(batch.tables[name], numbers[spread(len(numbers), MOST_COMPARED_ROWS)])
+    return matrix_of(table_in(batch, name), numbers[spread(len(numbers), MOST_COMPARED_ROWS)])

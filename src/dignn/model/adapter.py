@@ -20,7 +20,7 @@ from dignn.core.devices import Device, model_device
 from dignn.core.errors import ModelMismatchError
 from dignn.core.torch_defaults import TORCH_AS_IT_STARTS, TorchDefaults
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.conversion import to_disjoint
+from dignn.graphs.conversion import to_disjoint, weight_field
 from dignn.graphs.schema import Layout, Schema
 from dignn.graphs.tasks.base import RETURN_TYPES, ReturnType
 from dignn.model.calling import AnyGraph, Call, Forward
@@ -95,7 +95,8 @@ class GNNAdapter:
         """Scores with messages multiplied by ``edge_weight`` (B, N, N), differentiable in the weights.
 
         Needs a module made of PyTorch Geometric layers; any other model gets the weights as the attribute
-        ``edge_weight`` of the data that ``forward`` receives, and must use them itself.
+        ``edge_weight`` (``message_weight`` where the data has that itself) of the data that ``forward`` receives, and
+        must use them itself.
         """
         return self._score(batch, edge_weight)
 
@@ -106,7 +107,8 @@ class GNNAdapter:
             return Scores(graph, node, empty, empty, self.task)
         data = self._placed(unlabelled(to_disjoint(batch, edge_weight)))
         weighted = edge_weight is not None and has_message_passing(self.model)
-        with linear_layers() as layers, edge_weights(self.model, data) if weighted else nullcontext():
+        hooked = edge_weights(self.model, data, weight_field(self.schema)) if weighted else nullcontext()
+        with linear_layers() as layers, hooked:
             output = self._rows(data, batch, len(graph))
         embedding = self._embedding(layers, output, batch)
         logits = self.task.read(output.cpu(), self.return_type)

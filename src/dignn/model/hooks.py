@@ -71,14 +71,14 @@ def has_message_passing(model: Any) -> bool:
 
 
 @contextmanager
-def edge_weights(model: nn.Module, data: Data | HeteroData) -> Iterator[None]:
-    """Inside, every message of every layer is multiplied by the ``edge_weight`` of its edge in ``data``.
+def edge_weights(model: nn.Module, data: Data | HeteroData, field: str = "edge_weight") -> Iterator[None]:
+    """Inside, every message of every layer is multiplied by the weight of its edge in ``data``, in this field.
 
     Self-loops that a layer adds keep the weight 1. Works for every layer that passes messages along the
     ``edge_index`` of the data, attention included.
     """
     layers = [module for module in model.modules() if isinstance(module, MessagePassing)]
-    known = [(store.edge_index, store.edge_weight) for store in data.edge_stores]
+    known = [(store.edge_index, store[field]) for store in data.edge_stores]
     current: dict[int, Tensor] = {}
 
     def before(layer: MessagePassing, inputs: tuple[Any, ...]) -> None:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from dignn.core.errors import ModelMismatchError
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.edge_tables import table_in
 from dignn.graphs.feature_inference import MAX_COUNT
 from dignn.graphs.feature_spec import ColumnKind
 from dignn.model.adapter import GNNAdapter
@@ -29,8 +30,9 @@ def refuse_lookups(adapter: GNNAdapter, batch: GraphBatch) -> None:
     """
     batch = GraphBatch.unpacked(batch.schema, batch.packed())  # tables of their own rows, which are few
     known = adapter.score(batch).logits
-    for name, table in batch.tables.items():
-        numbers = batch.schema.spec(name).of_kind(ColumnKind.CONTINUOUS)
+    for name, table in (batch.tables | batch.edge_tables).items():
+        spec = batch.schema.table_spec(name)
+        numbers = [column for column in spec.of_kind(ColumnKind.CONTINUOUS) if _may_be_fractions(batch, name, column)]
         if not numbers or not len(table):
             continue
         there = table.nan_to_num(0.0)
@@ -39,18 +41,31 @@ def refuse_lookups(adapter: GNNAdapter, batch: GraphBatch) -> None:
             fractions, steps = (_answers_stay(adapter, batch, name, column, step, known) for step in (0.25, -1))
             if fractions and not steps:
                 raise ModelMismatchError(
-                    f"{batch.schema.spec(name).column_name(column).capitalize()} of '{name}' holds whole numbers up to "
+                    f"{spec.column_name(column).capitalize()} of '{name}' holds whole numbers up to "
                     f"{float(there[:, column].max()):g} that the model looks up, so they are no quantities; say "
                     f"kinds={{'{name}': {{{column}: 'categorical'}}}} in infer_schema, or leave the column out"
                 )
 
 
+def _may_be_fractions(batch: GraphBatch, name: str, column: int) -> bool:
+    """Whether the model gets a column as floating-point numbers; fields of edges have a dtype each."""
+    features = batch.schema.edge_features_by_label.get(name)
+    if features is None or name in batch.tables:
+        return True
+    dtypes = [field.dtype for field in features.fields for _ in range(field.width)]
+    return "float" in dtypes[column]
+
+
 def _answers_stay(adapter: GNNAdapter, batch: GraphBatch, name: str, column: int, step: float, known: Tensor) -> bool:
     """Whether the model answers as before when a column is moved; a failure is another answer."""
-    moved = batch.tables[name].clone()
+    moved = table_in(batch, name).clone()
     moved[:, column] = (moved[:, column] + step).abs()
+    if name in batch.tables:
+        changed = replace(batch, tables={**batch.tables, name: moved})
+    else:
+        changed = replace(batch, edge_tables={**batch.edge_tables, name: moved})
     try:
-        found = adapter.score(replace(batch, tables={**batch.tables, name: moved})).logits
+        found = adapter.score(changed).logits
     except ModelMismatchError:
         return False
     return torch.equal(found, known)

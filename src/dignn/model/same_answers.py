@@ -1,7 +1,7 @@
 """Does the model answer here as it answers there: on graphs as dignn makes them, and on the same graphs of the user.
 
-Generated graphs have what the schema knows, and their nodes in no order. Whatever else a user's graphs have (weights of
-edges, positions, parallel edges, ...) is missing there, and where the model goes by it, an explanation would be of
+Generated graphs have what the schema knows, and their nodes in no order. Whatever else a user's graphs have (positions,
+names of edges, parallel edges, ...) is missing there, and where the model goes by it, an explanation would be of
 another model.
 """
 
@@ -135,10 +135,9 @@ def _difference(
         return None
     what = " and ".join(used) or "something in how your graphs are stored"
     effect = "fails without" if here is None else f"{_changes(adapter, there, here)} without"
-    described = ", describe edge_attr by edge_names= where it is a one-hot relation" if "edge_attr" in used else ""
     return (
         f"The model goes by {what}, which generated graphs do not have: on the same real graphs it {effect} that; "
-        f"explain a model that does not need it{described}, or call it by forward= with a value that suits all graphs"
+        "explain a model that does not need it, or call it by forward= with a value that suits all graphs"
     )
 
 

@@ -21,6 +21,7 @@ class Emphasis:
         node, edge: strength from 0 (not missed) to 1 (missed most).
         without_node, without_edge: probability of the class without the part.
         columns: by node the columns that it would miss, those that cost most first.
+        average_edge: by edge, the probability of the class with average features on it.
     """
 
     node: Mapping[int, float] = field(default_factory=dict)
@@ -28,6 +29,7 @@ class Emphasis:
     without_node: Mapping[int, float] = field(default_factory=dict)
     without_edge: Mapping[tuple[int, int], float] = field(default_factory=dict)
     columns: Mapping[int, list[int]] = field(default_factory=dict)
+    average_edge: Mapping[tuple[int, int], float] = field(default_factory=dict)
 
 
 def measured(evidence: Evidence | None) -> tuple[dict[int, Effect], dict[tuple[int, int], Effect]]:
@@ -59,4 +61,9 @@ def emphasis(evidence: Evidence | None) -> Emphasis:
         without_node={v: e.probability for v, e in nodes.items() if e.probability is not None},
         without_edge={pair: e.probability for pair, e in edges.items() if e.probability is not None},
         columns=columns,
+        average_edge={
+            effect.part.edges[0]: effect.probability
+            for effect in evidence.effects.of(Kind.EDGE_ROW)
+            if effect.probability is not None
+        },
     )

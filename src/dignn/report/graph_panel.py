@@ -34,11 +34,14 @@ def graph_view(
     """
     shown = weight or Emphasis()
     nodes = [_node_row(graph, node, target, shown) for node in range(int(graph.sizes[0]))]
+    edges = _edge_rows(graph, shown)
     return {
         "key": key,
         "drawing": page_svg(graph, key, name, target, shown),
         "nodes": nodes,
-        "edges": _edge_rows(graph, shown),
+        "edges": edges,
+        "carrying": any(row["features"] for row in edges),
+        "averaged": any(row["average"] for row in edges),
         "measured": bool(shown.without_node or shown.without_edge),
         "featured": any(row["features"] for row in nodes),
     }
@@ -70,13 +73,20 @@ def _node_row(graph: GraphBatch, node: int, target: int | None, weight: Emphasis
 
 def _edge_rows(graph: GraphBatch, weight: Emphasis) -> list[dict[str, Any]]:
     """Edges in words; data that has only one relation often calls it nothing in particular."""
-    return [
-        {
-            "source": f"{readable.type_name(graph, u)} {u + 1}",
-            "relation": "joined to" if relation.name == "to" else relation.name.replace("_", " "),
-            "target": f"{readable.type_name(graph, v)} {v + 1}",
-            "directed": relation.directed,
-            "without": percent(weight.without_edge[u, v]) if (u, v) in weight.without_edge else "",
-        }
-        for u, v, relation in readable.edges(graph)
-    ]
+    found = []
+    for u, v, relation in readable.edges(graph):
+        carried = readable.edge_features(graph, u, v)
+        shown = [(name, behind_name(value, column), False) for name, value, column in carried[:MOST_FEATURES]]
+        found.append(
+            {
+                "source": f"{readable.type_name(graph, u)} {u + 1}",
+                "relation": "joined to" if relation.name == "to" else relation.name.replace("_", " "),
+                "target": f"{readable.type_name(graph, v)} {v + 1}",
+                "directed": relation.directed,
+                "features": shown,
+                "further": len(carried[MOST_FEATURES:]),
+                "without": percent(weight.without_edge[u, v]) if (u, v) in weight.without_edge else "",
+                "average": percent(weight.average_edge[u, v]) if (u, v) in weight.average_edge else "",
+            }
+        )
+    return found

@@ -92,13 +92,19 @@ class RealGraphs(ABC):
 
     @cached_property
     def learned_rows(self) -> dict[str, Tensor]:
-        """By node type, which rows (of its feature table, or just its nodes) generators may learn from."""
+        """By node type, which rows (of its feature table, or just its nodes) generators may learn from.
+
+        And by the label of a relation, which rows of its edges: those between nodes that may be learned from.
+        """
         masks = {}
         for code, name in enumerate(self.data.schema.node_types):
             own = self.data.node_type == code
             rows = len(self.data.tables.get(name, ())) or int(self.data.row[own].max(initial=-1)) + 1
             masks[name] = torch.zeros(rows, dtype=torch.bool)
             masks[name][torch.from_numpy(self.data.row[self.learned & own])] = True
+        for label in self.data.edge_tables:
+            source, target = self.data.edge_ends(label)
+            masks[label] = torch.from_numpy(self.learned[source] & self.learned[target])
         return masks
 
     def overlap(self) -> dict[str, float]:

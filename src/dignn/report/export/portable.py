@@ -15,7 +15,7 @@ import networkx as nx
 
 from dignn.evidence.removal import Effect
 from dignn.graphs.column_words import in_json, in_words
-from dignn.graphs.description import edges, member_name, told_features, type_name
+from dignn.graphs.description import edge_features, edges, member_name, told_features, type_name
 from dignn.graphs.feature_spec import Column, FeatureKind
 from dignn.report.emphasis import measured
 from dignn.report.safe_text import clean, distinct
@@ -34,7 +34,8 @@ def portable_graph(explanation: Explanation) -> nx.Graph | nx.DiGraph:
 
     Nodes have ``type``, ``label`` (the member's name, or the type), ``target``, ``features`` (as text),
     ``importance`` (log-odds that the class loses without the node, where known) and, for types of few columns, an
-    attribute ``TYPE: COLUMN`` per column. Edges have ``relation``, ``directed`` and ``importance``. The graph has
+    attribute ``TYPE: COLUMN`` per column. Edges have ``relation``, ``directed``, ``importance``, and where they carry
+    something ``features`` (as text) and, if that is one number, ``weight``. The graph has
     ``class``, ``probability``, ``log_odds``, ``rank`` and, where known, ``text``.
     """
     batch = explanation.graph
@@ -47,13 +48,23 @@ def portable_graph(explanation: Explanation) -> nx.Graph | nx.DiGraph:
         columns = _columns(explanation, node, titles)
         graph.add_node(node, **_of_node(explanation, node), **columns, **_importance(of_node.get(node)))
     for u, v, relation in edges(batch):
-        known = _importance(of_edge.get((u, v)))
+        known = {**_carried(explanation, u, v), **_importance(of_edge.get((u, v)))}
         graph.add_edge(u, v, relation=clean(relation.name), directed=relation.directed, **known)
     return graph
 
 
 def _importance(effect: Effect | None) -> dict[str, Any]:
     return {} if effect is None else {"importance": effect.drop}
+
+
+def _carried(explanation: Explanation, u: int, v: int) -> dict[str, Any]:
+    """What an edge carries."""
+    found = edge_features(explanation.graph, u, v)
+    if not found:
+        return {}
+    text = {"features": clean("; ".join(f"{title}={_text(value, column)}" for title, value, column in found))}
+    weighed = len(found) == 1 and math.isfinite(found[0][1]) and found[0][2].numeric
+    return {**text, "weight": found[0][1]} if weighed else text
 
 
 def _of_graph(explanation: Explanation) -> dict[str, Any]:

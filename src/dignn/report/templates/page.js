@@ -106,7 +106,10 @@
 
   function edgeLines(row) {
     const [from, relation, to] = row.cells;
-    return [line([from.textContent, " ", quiet(relation.textContent), " ", to.textContent], "head")];
+    const features = row.querySelector(".features");
+    const lines = [line([from.textContent, " ", quiet(relation.textContent), " ", to.textContent], "head")];
+    if (features && features.textContent.trim()) lines.push(line(copy(features)));
+    return lines;
   }
 
   function quiet(text) {
@@ -125,6 +128,8 @@
     const lines = isNode ? nodeLines(row) : edgeLines(row);
     const without = row.querySelector(".without");
     if (without && without.textContent) lines.push(line("Without it the probability is " + without.textContent + ".", "quiet"));
+    const average = row.querySelector(".average");
+    if (average && average.textContent) lines.push(line("With average features it is " + average.textContent + ".", "quiet"));
     if (isNode && row.querySelector(".features b")) lines.push(line("The model would miss what is bold.", "quiet"));
     tip.replaceChildren(...lines);
     tip.hidden = false;

@@ -76,7 +76,7 @@ class DiGNNExplainer(Explainer):
     def refine(self, candidates: GraphBatch) -> GraphBatch:
         """The most promising ones get features that say more."""
         number = round(self.config.refined * len(candidates))
-        if not number or not candidates.tables:
+        if not number or not (candidates.tables or candidates.edge_tables):
             return candidates
         enough, ceiling = limits(self.members)
         index, wanted = promising(candidates, self.adapter.score(candidates), enough, number)

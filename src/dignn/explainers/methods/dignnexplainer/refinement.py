@@ -19,6 +19,7 @@ from torch import Tensor
 
 from dignn.core.seeds import Seed
 from dignn.graphs.batch import PADDING, GraphBatch
+from dignn.graphs.edge_tables import edge_values, own_cells, with_rows
 from dignn.model.adapter import GNNAdapter
 from dignn.model.scores import Scores
 from dignn.selection.members import UPPER, Members
@@ -176,10 +177,13 @@ def _of_targets(scores: Scores, wanted: Tensor, node: Tensor, graphs: GraphBatch
 
 
 def _weights(graphs: GraphBatch, state: _State) -> Tensor:
-    """How often nodes are marked, in proportion: 0 for nodes without generated features.  (B, N)"""
+    """How often nodes are marked, in proportion: 0 where neither they nor their edges are generated.  (B, N)"""
     schema = graphs.schema
     generated = torch.tensor([schema.spec(name).generated for name in schema.node_types])
     able = graphs.mask & generated[graphs.node_type.clamp_min(0)]
+    if schema.generated_edges:
+        carried = torch.isin(graphs.edge, torch.tensor([each.relation for each in schema.generated_edges.values()]))
+        able = able | carried.any(1) | carried.any(2)
     near = torch.zeros_like(able)
     at_node = (state.node >= 0).nonzero()[:, 0]
     near[at_node, state.node[at_node]] = True
@@ -205,7 +209,11 @@ def _with_own_rows(graphs: GraphBatch) -> GraphBatch:
         here = graphs.node_type == graphs.schema.type_index(name)
         tables[name] = graphs.features(name)
         row[here] = torch.arange(len(tables[name]))
-    return replace(graphs, row=row, tables=tables)
+    found = replace(graphs, row=row, tables=tables)
+    for label in graphs.edge_tables:
+        cells = own_cells(graphs, graphs.node_type, label)
+        found = with_rows(found, label, cells, torch.arange(len(cells[0])), edge_values(graphs, label, cells))
+    return found
 
 
 def _take(graphs: GraphBatch, index: Tensor, changed: GraphBatch) -> None:
@@ -215,3 +223,7 @@ def _take(graphs: GraphBatch, index: Tensor, changed: GraphBatch) -> None:
     for name, table in graphs.tables.items():
         here = changed.node_type == graphs.schema.type_index(name)
         table[row[here]] = changed.features(name)
+    for label, table in graphs.edge_tables.items():
+        graph, source, target = own_cells(changed, changed.node_type, label)
+        assert graphs.edge_row is not None  # there are tables
+        table[graphs.edge_row[index[graph], source, target]] = edge_values(changed, label, (graph, source, target))
