@@ -84,7 +84,7 @@ class Decomposition:
         grouped = {column for group in spec.groups for column in group}
         units = [_whole_levels(table, torch.tensor(group)) for group in spec.groups]
         units += [_unit(table, column) for column in range(spec.width) if column not in grouped]
-        units = [unit for unit in units if unit.codes > 1]
+        units = [unit for unit in units if unit.codes > 1 or unit.other]
         first = table.rows[0].clone()
         scaling, steps = [], []
         for unit in units:
