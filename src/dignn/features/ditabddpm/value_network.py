@@ -27,6 +27,8 @@ ALIKE_ROWS, KEPT_ROWS = 8, 4096
 # A column's codes are mixed with those of all columns as if so many more entries had been seen.
 _BORROWED = 4.0
 _WIDTH = 64
+# The log frequency of a code that no entry has; files take no infinity.
+_NEVER = -1e4
 _COUNTED = ("base", "size", "scale", "level", "likely", "expected", "weight", "spread")
 
 
@@ -104,8 +106,9 @@ class LearnedValues(nn.Module):
         count = torch.zeros(columns, CODES, dtype=torch.float64)
         weight = (table.weight / table.weight.mean()).double()
         count.index_put_((found.column, found.code), weight[found.row], accumulate=True)
+        there = count.sum(0) > 0
         count = count + _BORROWED * count.sum(0) / count.sum().clamp_min(1e-9)
-        made.base = (count / count.sum(1, keepdim=True)).clamp_min(1e-6).log().float()
+        made.base = (count / count.sum(1, keepdim=True)).clamp_min(1e-6).log().where(there, _NEVER).float()
         number = torch.bincount(found.row, minlength=len(table))
         some = (number > 0).nonzero()[:, 0]
         coded = torch.zeros(len(table), columns + 2)

@@ -27,6 +27,9 @@ from dignn.features.tabddpm.scaling import PIECE, SCALINGS, Scaling, Standard
 from dignn.features.tabddpm.whitening import Whitening, common_length
 from dignn.features.table import Table
 
+# Up to so many columns a network learns them as they are.
+WIDE_DENSE = 64
+
 
 class GaussianTable:
     """Learns a table by Gaussian diffusion. Columns with one value are left out and come back as they are.
@@ -58,8 +61,9 @@ class GaussianTable:
         spread = seed.child("spread").torch()
         values = torch.cat([self._scaling.encode(some, spread) for some in rows.split(PIECE)])
         self._length = 0.0
-        if self._whitens:
+        if not self._rounded:
             self._length = common_length(table.rows)
+        if self._whitens and len(self._varying) > WIDE_DENSE:
             self._whitening = Whitening.of(values, table.weight, seed.child("directions").torch())
             values = self._whitening.encode(values)
         self._bounds = values.amin(0), values.amax(0)
@@ -143,9 +147,9 @@ class GaussianTable:
         tensors |= put_under("scaling.", vars(self._scaling))
         if self._levels is not None:
             tensors["levels"] = self._levels.packed
+        tensors["length"] = torch.tensor([self._length], dtype=torch.float64)
         if self._whitening is not None:
             tensors |= put_under("whitening.", vars(self._whitening))
-            tensors["length"] = torch.tensor([self._length], dtype=torch.float64)
         return tensors | put_under("network.", self._network.state_dict())
 
     def restore(self, tensors: dict[str, Tensor], labels: int) -> None:
@@ -155,7 +159,7 @@ class GaussianTable:
         self._levels = Levels.unpacked(tensors["levels"]) if self._rounded else None
         white = under("whitening.", tensors)
         self._whitening = Whitening(**white) if white else None  # folders of earlier versions have none
-        self._length = float(tensors["length"]) if white else 0.0
+        self._length = float(tensors["length"]) if "length" in tensors else 0.0
         known = context_columns(under("network.", tensors))
         learned = len(self._varying) if self._whitening is None else self._whitening.learned
         self._network = new_denoiser(learned, labels, self.config, Seed(0), known)

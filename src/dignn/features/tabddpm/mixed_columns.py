@@ -180,7 +180,8 @@ class MixedTable:
         code = torch.where(single, allowed.float().argmax(2), code)
         place = self._there.device
         allowed, value = allowed.to(place), value.to(place)
-        counts = ((code[:, parts.valued] == parts.other) & single[:, parts.valued]).to(place)
+        column = torch.tensor([int(parts.units[unit].columns[0]) for unit in parts.valued.tolist()], dtype=torch.long)
+        counts = ((code[:, parts.valued] == parts.other) & fixed.mask[:, column]).to(place)
 
         def put(chance: Tensor, clean: Tensor) -> Noisy:
             kept = (chance + 1e-12) * allowed
