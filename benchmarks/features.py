@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.measure import machine, peak_memory
+from benchmarks.synthetic_tables import SYNTHETIC
 from benchmarks.tables import add_run_options, markdown, measured_on, read_runs, run_apart, span, write_between
 from dignn.core.seeds import Seed
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
@@ -41,6 +42,10 @@ HELD_OUT = 5
 METRICS = ("column_error", "pair_error", "row_density", "cosine", "c2st", "memorisation")
 
 
+# The name that stands for tables that are made up.
+SYNTHETIC_SET = "synthetic"
+
+
 class Source(NamedTuple):
     """A data set's node type, and how many of its columns; None for all."""
 
@@ -49,7 +54,7 @@ class Source(NamedTuple):
     columns: int | None = None
 
 
-TABLES = {
+TABLES: dict[str, Source] = {
     "author-50": Source("dblp", "author", 50),
     "author-334": Source("dblp", "author"),
     "paper-50": Source("dblp", "paper", 50),
@@ -58,6 +63,7 @@ TABLES = {
     "movie-10": Source("imdb", "movie", 10),
     "movie-3066": Source("imdb", "movie"),
 }
+TABLES |= {name: Source(SYNTHETIC_SET, name) for name in SYNTHETIC}
 _FAST = PRESETS["fast"]
 # Methods by name: the generator, and the settings that it runs with.
 METHODS: dict[str, tuple[str, Config]] = {
@@ -100,9 +106,17 @@ def _applies(table: str, method: str) -> bool:
     """Continuous rows are not for DiTabDDPM, and whole classes are those of the classified type."""
     if (table, method) in _SLOW:
         return False
+    if table in SYNTHETIC:
+        return method == suited(table) or method == "bootstrap"
     if table == "term-50":
         return not method.startswith("ditabddpm") and method != "tabddpm, threshold"
     return method != "ditabddpm, one model per class" or table.split("-")[0] in ("author", "movie")
+
+
+def suited(table: str) -> str:
+    """The method that a bank chooses for a table that is made up."""
+    dense = table.startswith(("mixed", "heavy", "embedding"))
+    return "tabddpm" if dense else "ditabddpm"
 
 
 def _in_process(table: str, method: str, seed: int, out: Path) -> bool:
@@ -126,6 +140,8 @@ def _in_process(table: str, method: str, seed: int, out: Path) -> bool:
 
 def table_of(source: Source, seed: int) -> tuple[Tensor, Tensor, FeatureSpec, bool]:
     """Rows (n, d), conditions (n, C), what the columns hold, and whether the type is the classified one."""
+    if source.dataset == SYNTHETIC_SET:
+        return *SYNTHETIC[source.node_type](seed), False
     dataset = load(source.dataset, seed=seed)
     if source.columns is not None:
         dataset = select_columns(dataset, {source.node_type: source.columns})
@@ -151,7 +167,7 @@ def measure(table: str, method: str, seed: int) -> dict[str, Any]:
     else:
         groups = [(torch.ones(len(train), dtype=torch.bool), torch.ones(len(held), dtype=torch.bool))]
     found = [
-        feature_realism(generated[one], rows[train][one], rows[held][other], spec.kind, seed=root.child("metrics"))
+        feature_realism(generated[one], rows[train][one], rows[held][other], spec, seed=root.child("metrics"))
         for one, other in groups
     ]
     sides = [[one.value for one in found], [one.floor or {} for one in found]]
