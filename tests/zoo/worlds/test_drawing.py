@@ -10,7 +10,7 @@ from torch import nn
 
 from dignn.graphs.inference import infer_schema
 from dignn.zoo.worlds.drawing import World, draw, draw_from
-from dignn.zoo.worlds.edge_tables import FIELD_OF
+from dignn.zoo.worlds.edge_columns import FIELD_OF
 from dignn.zoo.worlds.furnishing import furnish
 from dignn.zoo.worlds.row_encoder import row_encoder
 from dignn.zoo.worlds.world_recipe import recipe_of

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch_geometric.data import Data, HeteroData
 
 from dignn.zoo.worlds.decks import SEVERAL_TYPES_SHAPES
-from dignn.zoo.worlds.edge_tables import FIELD_OF
+from dignn.zoo.worlds.edge_columns import FIELD_OF
 from dignn.zoo.worlds.furnishing import WorldData, furnish
 from dignn.zoo.worlds.mixed_tables import DATE
 from dignn.zoo.worlds.type_plans import OTHER_TABLES

@@ -11,7 +11,7 @@ from torch_geometric.data import Data, HeteroData
 
 from dignn.graphs.column_kinds import Kinds
 from dignn.zoo.datasets.splits import stratified_split
-from dignn.zoo.worlds.edge_tables import FIELD_OF, edge_table
+from dignn.zoo.worlds.edge_columns import FIELD_OF, edge_table
 from dignn.zoo.worlds.many_graphs import many_graphs
 from dignn.zoo.worlds.one_type import one_type
 from dignn.zoo.worlds.several_types import several_types

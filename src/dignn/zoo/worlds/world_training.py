@@ -17,7 +17,7 @@ from torch_geometric.data import Batch, Data, HeteroData
 from dignn.core.seeds import Seed
 from dignn.core.threads import single_thread
 from dignn.zoo.models.layers import cheaper_layout
-from dignn.zoo.worlds.edge_tables import FIELD_OF
+from dignn.zoo.worlds.edge_columns import FIELD_OF
 from dignn.zoo.worlds.furnishing import WorldData
 from dignn.zoo.worlds.row_encoder import WIDE_TABLE, row_encoder
 from dignn.zoo.worlds.world_models import (
