@@ -248,7 +248,8 @@ def test_a_run_folder_holds_what_others_rely_on(planted: Dataset, tmp_path: Path
         == {"node_type", "degree", "clustering", "spectral"}
     )
     assert set(metrics["sound"]) == {
-        *("yield", "mmd", "features", "graphs", "typed_gf", "contrast", "pf_in_distribution", "coverage", "planted")
+        *("yield", "mmd", "features", "graphs", "typed_gf", "contrast", "pf_in_distribution", "coverage", "planted"),
+        "missing_rates",
     }
     for other in (metrics["floor"], *metrics["control"].values()):
         assert set(other["paper"]) == set(metrics["paper"])

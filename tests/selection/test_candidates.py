@@ -30,7 +30,7 @@ def test_names_depend_on_structure_and_features_and_on_no_order(batch: GraphBatc
     assert [Candidates(turned).name(number) for number in range(len(batch))] == [
         Candidates(batch).name(number) for number in range(len(batch))
     ]
-    tables = {name: table + 1 for name, table in batch.tables.items()}
+    tables = {name: table.nan_to_num().nextafter(torch.tensor(torch.inf)) for name, table in batch.tables.items()}
     changed = Candidates(replace(batch, tables=tables))
     for number in range(len(batch)):
         has_features = any(len(batch[number].features(name)) for name in batch.tables)
