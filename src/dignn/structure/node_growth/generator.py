@@ -29,13 +29,17 @@ from dignn.structure.base import Guide, StructureGenerator
 from dignn.structure.node_growth.growth_events import Events, decisions_of, events_of, targets_of
 from dignn.structure.node_growth.growth_network import GrowthNetwork
 from dignn.structure.node_growth.growth_orders import Actions, grow
-from dignn.structure.node_growth.growth_sampling import Grower, Plan
+from dignn.structure.node_growth.growth_plan import Plan
+from dignn.structure.node_growth.growth_sampling import Grower
+from dignn.structure.node_growth.growth_words import GrowthWords
+from dignn.structure.node_growth.growth_work import Work
 from dignn.structure.registry import STRUCTURE_GENERATORS
 from dignn.structure.settings import NodeGrowthConfig
-from dignn.structure.vocabulary import Vocabulary
 
 log = logging.getLogger(__name__)
 
+# Growths that batches are cut from, at least.
+_AT_ONCE = 1500
 # One training graph in this many is kept for the validation loss, if that leaves as many to learn from.
 _VALIDATION = 10
 
@@ -50,7 +54,7 @@ class NodeGrowth(StructureGenerator):
     """
 
     config: NodeGrowthConfig
-    _words: Vocabulary
+    _words: GrowthWords
     _actions: Actions
     _network: GrowthNetwork
     _plan: Plan
@@ -62,26 +66,25 @@ class NodeGrowth(StructureGenerator):
         if not bool(whole.all()):
             log.warning("%d of %d training graphs are not connected and left out", int((~whole).sum()), len(whole))
         graphs = graphs[whole]
-        self._words = Vocabulary.of(graphs)
+        learning, validation = _divide(len(graphs), seed.child("validation"))
+        self._words = GrowthWords.fitting(graphs, learning, validation if self.config.roles else validation[:0])
         nodes, edges = self._words.encode(graphs)
         self._plan = Plan.of(nodes, edges, graphs.graph_label, self._words.node_count)
+        if self.config.new_plans:
+            self._plan = self._plan.with_new()
         self._build(graphs.schema, seed)
-        learning, validation = _divide(len(graphs), seed.child("validation"))
         if not bool((edges > 0).any()):  # single nodes: there is nothing to decide
             return graphs
         some, orders = (nodes[learning], edges[learning], graphs.graph_label[learning]), seed.child("orders")
         batches = itertools.chain.from_iterable(self._batches(*some, orders.child(n)) for n in itertools.count())
-        events = len(learning) + int((edges[learning] > 0).sum()) // 2
-        per_batch = max(1, round(len(learning) * self.config.events_per_batch / events))
-        training = self.config.training
-        steps = training.steps_for(len(learning), per_batch)
+        steps = self._steps(graphs[learning])
         validate = self._validate(nodes[validation], edges[validation], graphs.graph_label[validation], seed)
         with self._at_work():
             report = train(
                 self._network,
                 lambda step: [lambda: self._loss(next(batches))],
                 validate,
-                training,
+                self.config.training,
                 steps=steps,
                 tick=tick,
             )
@@ -98,11 +101,21 @@ class NodeGrowth(StructureGenerator):
         with seed.child("network").torch_globally():
             self._network = GrowthNetwork(self._words, self._actions, schema.graph_classes, **size)
 
+    def _steps(self, graphs: GraphBatch) -> int:
+        """Gradient steps to learn from graphs."""
+        events = len(graphs) + int(graphs.undirected.sum()) // 2
+        training, batch = self.config.training, self.config.events_per_batch
+        if training.epochs is not None:
+            return training.steps_for(len(graphs), max(1, round(len(graphs) * batch / events)))
+        work = Work.of(graphs, self._actions.count, batch)
+        return min(training.steps, work.steps(self.config.effort))
+
     def _batches(self, nodes: Tensor, edges: Tensor, label: Tensor, seed: Seed) -> Iterator[Events]:
         """Random growths of graphs with these tokens and classes, in batches of similar length and in random order."""
-        every = events_of(grow(nodes, edges, label, seed.child("growth").torch()), self._words, self._actions)
-        generator = seed.child("order").torch()
-        mixed = torch.randperm(len(nodes), generator=generator)
+        several = torch.arange(len(nodes)).repeat(-(-_AT_ONCE // len(nodes)))  # few graphs are grown more than once
+        grown = grow(nodes[several], edges[several], label[several], seed.child("growth").torch())
+        every, generator = events_of(grown, self._words, self._actions), seed.child("order").torch()
+        mixed = torch.randperm(len(several), generator=generator)
         mixed = mixed[every.length[mixed].argsort(stable=True)]
         batch = (every.length[mixed].cumsum(0) / self.config.events_per_batch).ceil().long()
         pieces = mixed.split(batch.unique_consecutive(return_counts=True)[1].tolist())
@@ -132,7 +145,9 @@ class NodeGrowth(StructureGenerator):
         return loss
 
     def _sample(self, sizes: list[int], seed: Seed, tick: Tick, guide: Guide | None) -> GraphBatch:
-        grower = Grower(self._network, self._words, self._actions, self._plan, self.config.temperature)
+        grower = Grower(
+            self._network, self._words, self._actions, self._plan, self.config.temperature, self.config.looks
+        )
         with self._at_work():
             graphs, self.report["sampling"] = grower.sample(sizes, seed, tick, guide)
         return graphs
@@ -142,7 +157,7 @@ class NodeGrowth(StructureGenerator):
         return weights | put_under("plan.", vars(self._plan)), {"vocabulary": self._words.to_json()}
 
     def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any], schema: Schema) -> None:
-        self._words = Vocabulary.from_json(settings["vocabulary"], schema)
+        self._words = GrowthWords.from_json(settings["vocabulary"], schema)
         self._plan = Plan(**under("plan.", tensors))
         self._build(schema, Seed(0))
         self._network.load_state_dict(under("network.", tensors))
