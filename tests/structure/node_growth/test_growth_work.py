@@ -9,7 +9,7 @@ from dignn.core.seeds import Seed
 from dignn.diffusion.settings import TrainingConfig
 from dignn.graphs.batch import GraphBatch
 from dignn.structure.node_growth.generator import NodeGrowth
-from dignn.structure.node_growth.growth_work import LEAST, PASSES, Work
+from dignn.structure.node_growth.growth_work import LEAST_STEPS, PASSES, Work
 from dignn.structure.settings import NodeGrowthConfig
 from strategies import batch_of, plain_schema
 
@@ -31,7 +31,7 @@ def test_steps_grow_with_graphs_and_effort() -> None:
 def test_few_different_graphs_are_not_learned_by_heart() -> None:
     once = trees(20, 12)
     work = Work.of(once, 2, 480)
-    assert work.steps(1e6) == max(LEAST, round(PASSES * 20 * 12 / 480))
+    assert work.steps(1e6) == max(LEAST_STEPS, round(PASSES * 20 * 12 / 480))
     copies = Work.of(GraphBatch.cat([once] * 50), 2, 480)
     assert copies.steps(1e6) == work.steps(1e6)
 
@@ -41,7 +41,7 @@ def test_large_and_dense_graphs_cost_no_more_than_others() -> None:
     graphs = GraphBatch.cat([batch_of(PLAIN, [0] * 60, dict.fromkeys(graph.edges, 1)) for graph in dense])
     work, usual = Work.of(graphs, 30, 480), Work.of(trees(400, 24), 30, 480)
     assert work.length > 250
-    assert work.steps(25) * work.cost <= 50_001 + LEAST * work.cost
+    assert work.steps(25) * work.cost <= 50_001 + LEAST_STEPS * work.cost
     assert work.steps(25) * work.cost < 4 * usual.steps(25) * usual.cost
 
 

@@ -8,7 +8,7 @@ from dignn.graphs.batch import GraphBatch
 from dignn.graphs.isomorphism import fingerprints
 
 # Steps at least, where there are as many in the settings.
-LEAST = 150
+LEAST_STEPS = 150
 # Passes over all different graphs at most: more teaches a network copies of them.
 PASSES = 60
 # What a step costs, in thousands of what a pair of an event and an item of attention costs: always, for every event,
@@ -52,4 +52,4 @@ class Work:
     def steps(self, effort: float) -> int:
         """Gradient steps: so many for every event of a mean graph, within what there is to learn and what it costs."""
         passes = PASSES * self.distinct / self.batch
-        return max(LEAST, round(min(effort * self.length, passes, effort * _COST / self.cost)))
+        return max(LEAST_STEPS, round(min(effort * self.length, passes, effort * _COST / self.cost)))
