@@ -22,13 +22,18 @@ from typing import Any
 from benchmarks.controls import CONTROLS
 from benchmarks.measure import machine, peak_memory
 from benchmarks.tables import add_run_options, markdown, measured_on, read_runs, run_apart, span, write_between
+from benchmarks.whole_shapes import whole_shapes
 from dignn.core.seeds import Seed
 from dignn.core.threads import single_thread
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
+from dignn.graphs.plain_graph import plain_graphs
+from dignn.metrics.measures.graph_c2st import graph_c2st
 from dignn.metrics.structure_realism import STRUCTURE_METRICS, structure_realism
 from dignn.sampling.division import RealGraphs, divide
 from dignn.structure.edge_diffusion.generator import EdgeDiffusion
+from dignn.structure.node_growth.generator import NodeGrowth
 from dignn.structure.registry import STRUCTURE_GENERATORS
+from dignn.structure.settings import GROWTH_TRAINING
 from dignn.zoo.datasets.registry import DATASETS, load
 
 RESULTS = Path("docs/benchmarks/structure.jsonl")
@@ -41,6 +46,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "edge-diffusion, marginal, unconstrained": {"noise": "marginal", "constraints": False},
 }
 METHODS = (*STRUCTURE_GENERATORS, *VARIANTS, *CONTROLS)
+# Node growth without what was added to it, one after the other; measured where they are named.
+_PLAIN: dict[str, Any] = {"roles": False, "looks": 0}
+_ADAMW = replace(GROWTH_TRAINING, optimizer="adamw", settle=0.0, patience=10)
+STAGES: dict[str, dict[str, Any]] = {
+    "node-growth, AdamW": _PLAIN | {"training": _ADAMW},
+    "node-growth, Muon": _PLAIN,
+    "node-growth, Muon, roles": {"looks": 0},
+}
 # Graphs of each size that are compared at once, and graphs in all that are timed.
 PER_SIZE = 256
 TIMED = 1536
@@ -51,7 +64,7 @@ _HEADS |= {"node_token": "node tokens", "typed_edge": "typed edges"}
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--datasets", nargs="+", default=SETS, choices=list(DATASETS), metavar="NAME")
-    parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS, metavar="NAME")
+    parser.add_argument("--methods", nargs="+", default=METHODS, choices=(*METHODS, *STAGES), metavar="NAME")
     parser.add_argument("--preset", default="fast", choices=list(PRESETS))
     parser.add_argument("--sizes", nargs="+", type=int, help="nodes per graph, instead of those of the data set")
     parser.add_argument("--sets", type=int, default=4, help=f"how many times {PER_SIZE} graphs of each size are made")
@@ -97,6 +110,8 @@ def prepare(name: str, method: str, seed: int, config: Config) -> tuple[RealGrap
     real.sample()
     if method in CONTROLS:
         return real, CONTROLS[method]()
+    if method in STAGES:
+        return real, NodeGrowth(replace(config.node_growth, **STAGES[method]))
     if method in VARIANTS:
         return real, EdgeDiffusion(replace(config.edge_diffusion, **VARIANTS[method]))
     return real, STRUCTURE_GENERATORS[method].build(config)
@@ -116,12 +131,16 @@ def measure(name: str, method: str, seed: int, options: argparse.Namespace) -> d
         wanted = [size for size in sizes for _ in range(PER_SIZE * options.sets)]
         # The graphs of the paper's setting take minutes; they are not made twice.
         timed = wanted if options.preset == "paper" else real.like(TIMED)
-        generated = generator.sample(timed, seed=root.child("GGAT"))
+        generated = made = generator.sample(timed, seed=root.child("GGAT"))
         sampled = time.perf_counter()
         after = peak_memory()
         if timed is not wanted:
             generated = generator.sample(wanted, seed=root.child("quality"))
         found = structure_realism(generated, real.train, real.held_out, per_size=PER_SIZE)
+        # Graphs of the sizes that a run of the explainer makes, against as many real ones.
+        sets = [plain_graphs(batch) for batch in (made, real.train, real.held_out)]
+        told = [graph_c2st(one, sets[2], seed=root.child("c2st")) for one in sets[:2]]
+        whole = whole_shapes(made, real.held_out, load(name, seed=seed).truth)
     return {
         "dataset": name,
         "method": method,
@@ -138,6 +157,9 @@ def measure(name: str, method: str, seed: int, options: argparse.Namespace) -> d
         "mib": round(after * 1024),
         "sampling": generator.report.get("sampling"),
         "realism": asdict(found),
+        "c2st": told,
+        "whole": whole,
+        "steps": _steps(generator),
         "machine": machine(),
     }
 
@@ -147,7 +169,8 @@ def measure(name: str, method: str, seed: int, options: argparse.Namespace) -> d
 
 def write_tables(runs: list[dict[str, Any]]) -> None:
     """Puts the tables of all runs between the markers of the page."""
-    write_between(PAGE, BEGIN, END, [quality_table(runs), cost_table(runs), measured_on(runs)])
+    tables = [quality_table(runs), shape_table(runs), cost_table(runs), measured_on(runs)]
+    write_between(PAGE, BEGIN, END, tables)
     print(f"wrote {PAGE}")
 
 
@@ -182,6 +205,20 @@ def quality_table(runs: list[dict[str, Any]]) -> str:
     return markdown(head, rows)
 
 
+def shape_table(runs: list[dict[str, Any]]) -> str:
+    """Classifier test and whole shapes of runs that have them: mean over seeds, generated / real."""
+    rows = []
+    for name, method, chosen in _grouped([run for run in runs if "c2st" in run]):
+        told = " / ".join(f"{mean(run['c2st'][side] or 0.5 for run in chosen):.3f}" for side in (0, 1))
+        shapes = [
+            f"{shape} " + " / ".join(f"{mean(run['whole'][shape][side] for run in chosen):.2f}" for side in (0, 1))
+            for shape in chosen[0]["whole"]
+        ]
+        steps = [run["steps"] for run in chosen if run["steps"]]
+        rows.append([name, method, told, ", ".join(shapes), f"{mean(steps):,.0f}" if steps else "", str(len(chosen))])
+    return markdown(["data set", "method", "C2ST", "whole shapes", "steps", "seeds"], rows)
+
+
 def cost_table(runs: list[dict[str, Any]]) -> str:
     """Seconds and memory: mean over seeds, and their range."""
     head = ["data set", "method", "training graphs", "training, s", "graphs", "generating, s", "MiB before", "peak MiB"]
@@ -211,6 +248,12 @@ def _grouped(runs: list[dict[str, Any]]) -> list[tuple[str, str, list[dict[str, 
                 if chosen:
                     groups.append((name, method if preset == "fast" else f"{method} ({preset})", chosen))
     return groups
+
+
+def _steps(generator: Any) -> int | None:
+    """Gradient steps of a generator that is one network."""
+    trainings = generator.report.get("training", {})
+    return sum(one["steps"] for one in trainings.values()) if trainings else None
 
 
 def _first_yield(run: dict[str, Any]) -> float | None:

@@ -29,8 +29,8 @@ class NodeGrowthConfig:
         temperature: of every decision; below 1 more typical and less diverse.
         roles: whether plans tell the parts that nodes play (how many edges they have, how short a cycle they lie on),
             as far as the data allow.
-        new_plans: whether, where there are few training graphs, some plans are new, so that fewer copies are made.
         looks: how often a graph that is not as planned is grown again.
+        new: whether a copy of a training graph is grown again as well, where there are few of those (fewer than 1,000).
         effort: gradient steps for every event of a mean graph, as far as there is as much to learn.
         training: how the network is trained; its steps are the most.
     """
@@ -41,9 +41,9 @@ class NodeGrowthConfig:
     events_per_batch: int = 480
     temperature: float = 1.0
     roles: bool = True
-    new_plans: bool = True
     looks: int = 4
-    effort: float = 25.0
+    new: bool = True
+    effort: float = 40.0
     training: TrainingConfig = field(default_factory=lambda: GROWTH_TRAINING)
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ class NodeGrowthConfig:
         divides(self.heads, self.width)
         at_least(self, 0, "looks")
         positive(self, "temperature", "effort")
-        switches(self, "roles", "new_plans")
+        switches(self, "roles", "new")
         parts(self, training=TrainingConfig)
 
 

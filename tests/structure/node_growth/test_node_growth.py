@@ -124,7 +124,7 @@ def test_an_exact_model_generates_exactly_the_distribution_it_learned_from(detai
 
 
 def test_what_is_grown_is_connected_consistent_and_of_the_planned_composition(planted: GraphBatch) -> None:
-    generator = NodeGrowth(replace(QUICK, new_plans=False)).fit(planted, seed=Seed(0))
+    generator = NodeGrowth(QUICK).fit(planted, seed=Seed(0))
     made = generator.sample([8, 10] * 60, seed=Seed(1)).check()
     assert bool(check_validity(made).valid.all())
     words = Vocabulary.of(planted)
@@ -378,6 +378,33 @@ def test_a_graph_that_is_not_as_planned_is_grown_again() -> None:
         assert sum(alike) >= 400 - report["unlike_plan"]  # the plan of this graph leaves no other
     assert found[0] < found[1] < found[12]
     assert found[12] > 3 * found[0]
+
+
+def test_copies_of_few_training_graphs_are_grown_again() -> None:
+    # Two of the three trees with five nodes; the third, a branch, can be made of their parts.
+    star = batch_of(PLAIN, [0] * 5, {(0, i): 1 for i in range(1, 5)})
+    graphs = GraphBatch.cat([path(5), star] * 15)
+    shares = {}
+    for new in (True, False):
+        generator = NodeGrowth(replace(QUICK, new=new)).fit(graphs, seed=Seed(0))
+        names = fingerprints(generator.sample([5] * 200, seed=Seed(1)))
+        report = generator.report["sampling"]
+        shares[new] = sum(name in fingerprints(graphs) for name in names)
+        if new:
+            assert report["copies"] == shares[new] < report["copies_at_first"]
+        else:
+            assert report["copies"] == report["copies_at_first"] == 0  # nobody looks
+    assert shares[True] < shares[False]
+
+
+def test_a_node_takes_no_more_edges_than_its_like_have(planted: GraphBatch) -> None:
+    words = Vocabulary.of(planted)
+    made = NodeGrowth(QUICK).fit(planted, seed=Seed(0)).sample([10] * 100, seed=Seed(1))
+    most = []
+    for graphs in (planted, made):
+        nodes, degree = words.encode(graphs)[0], graphs.undirected.sum(2)
+        most.append([int(degree[nodes == token].max()) for token in range(words.node_count)])
+    assert all(found <= known for known, found in zip(*most, strict=True))
 
 
 def test_an_edge_that_finds_no_place_is_counted() -> None:

@@ -23,6 +23,7 @@ from dignn.core.progress import Tick
 from dignn.core.seeds import Seed
 from dignn.diffusion.training import train
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.isomorphism import fingerprints
 from dignn.graphs.schema import Schema
 from dignn.graphs.validity import connected
 from dignn.structure.base import Guide, StructureGenerator
@@ -31,7 +32,7 @@ from dignn.structure.node_growth.growth_network import GrowthNetwork
 from dignn.structure.node_growth.growth_orders import Actions, grow
 from dignn.structure.node_growth.growth_plan import Plan
 from dignn.structure.node_growth.growth_sampling import Grower
-from dignn.structure.node_growth.growth_words import GrowthWords
+from dignn.structure.node_growth.growth_words import FEW, GrowthWords
 from dignn.structure.node_growth.growth_work import Work
 from dignn.structure.registry import STRUCTURE_GENERATORS
 from dignn.structure.settings import NodeGrowthConfig
@@ -58,6 +59,7 @@ class NodeGrowth(StructureGenerator):
     _actions: Actions
     _network: GrowthNetwork
     _plan: Plan
+    _known: frozenset[str]
 
     def _fit(self, graphs: GraphBatch, seed: Seed, tick: Tick) -> GraphBatch:
         whole = connected(graphs)
@@ -69,9 +71,9 @@ class NodeGrowth(StructureGenerator):
         learning, validation = _divide(len(graphs), seed.child("validation"))
         self._words = GrowthWords.fitting(graphs, learning, validation if self.config.roles else validation[:0])
         nodes, edges = self._words.encode(graphs)
+        few = self.config.new and len(graphs) < FEW
+        self._known = frozenset(fingerprints(graphs)) if few else frozenset()
         self._plan = Plan.of(nodes, edges, graphs.graph_label, self._words.node_count)
-        if self.config.new_plans:
-            self._plan = self._plan.with_new()
         self._build(graphs.schema, seed)
         if not bool((edges > 0).any()):  # single nodes: there is nothing to decide
             return graphs
@@ -145,19 +147,22 @@ class NodeGrowth(StructureGenerator):
         return loss
 
     def _sample(self, sizes: list[int], seed: Seed, tick: Tick, guide: Guide | None) -> GraphBatch:
-        grower = Grower(
-            self._network, self._words, self._actions, self._plan, self.config.temperature, self.config.looks
-        )
+        chosen = self.config.temperature, self.config.looks, self._known
+        grower = Grower(self._network, self._words, self._actions, self._plan, *chosen)
         with self._at_work():
             graphs, self.report["sampling"] = grower.sample(sizes, seed, tick, guide)
         return graphs
 
     def _state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         weights = put_under("network.", self._network.state_dict())
-        return weights | put_under("plan.", vars(self._plan)), {"vocabulary": self._words.to_json()}
+        return weights | put_under("plan.", vars(self._plan)), {
+            "vocabulary": self._words.to_json(),
+            "known": sorted(self._known),
+        }
 
     def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any], schema: Schema) -> None:
         self._words = GrowthWords.from_json(settings["vocabulary"], schema)
+        self._known = frozenset(map(str, settings["known"]))
         self._plan = Plan(**under("plan.", tensors))
         self._build(schema, Seed(0))
         self._network.load_state_dict(under("network.", tensors))

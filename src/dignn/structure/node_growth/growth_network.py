@@ -15,13 +15,13 @@ from torch.nn import functional
 
 from dignn.structure.node_growth.growth_events import FAR, WALK, DecisionPoint
 from dignn.structure.node_growth.growth_orders import Actions
-from dignn.structure.vocabulary import UNBOUNDED, Vocabulary
+from dignn.structure.vocabulary import Vocabulary
 
 # Numbers of nodes or edges to come, and degrees, are told apart up to these.
 COUNT, DEGREE = 12, 8
 AGE = 4
-# Edges that a node lacks are told apart up to 3; the last stands for tokens that do not tell.
-MISSING = 5
+# Edges that a node may still take are told apart up to this one.
+MISSING = 4
 
 
 class GrowthNetwork(nn.Module):
@@ -104,8 +104,7 @@ class GrowthNetwork(nn.Module):
     def _seen(self, decision: DecisionPoint) -> Tensor:
         """(B, Q, n, features) what the newest node sees of each item."""
         relative, missing = decision.relative, decision.missing(self.most_edges).long()
-        told = (self.most_edges < UNBOUNDED)[decision.tokens]
-        missing = functional.one_hot(missing.clamp_max(MISSING - 2).where(told, MISSING - 1), MISSING)
+        missing = functional.one_hot(missing.clamp_max(MISSING - 1), MISSING)
         dtype = self.sees.weight.dtype
         far = functional.one_hot(relative.distance.long(), FAR + 1)
         kind = functional.one_hot(relative.kind.long(), self.edge_count)

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from dignn.structure.vocabulary import UNBOUNDED
-
 
 @dataclass(frozen=True)
 class Detail:
@@ -30,12 +28,6 @@ class Detail:
     def count(self) -> int:
         """Number of roles."""
         return (self.degrees + 1) * (self.cycles + 1)
-
-    @property
-    def most_edges(self) -> Tensor:
-        """(count,) how many edges a node of each role has, :data:`UNBOUNDED` where that is not told."""
-        degree = torch.arange(self.count) // (self.cycles + 1)
-        return degree.where(degree < self.degrees, UNBOUNDED)
 
     def roles(self, joined: Tensor) -> Tensor:
         """(B, N) role of each node of graphs with these edges (B, N, N); 0 on padding."""

@@ -16,6 +16,7 @@ from dignn.core.threads import map_threads
 from dignn.diffusion.categorical import draw
 from dignn.diffusion.resampling import resample
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.isomorphism import fingerprints
 from dignn.structure.base import Guide
 from dignn.structure.node_growth.growth_events import DecisionPoint, GrowingGraphs
 from dignn.structure.node_growth.growth_network import GrowthNetwork
@@ -41,7 +42,8 @@ class Grower:
         actions: what can be decided.
         plan: what training graphs consist of.
         temperature: of every decision.
-        looks: how often a graph that is not as planned is grown again.
+        looks: how often a graph that is not as planned, or known, is grown again.
+        known: fingerprints of graphs that are not to be copied.
     """
 
     network: GrowthNetwork
@@ -50,6 +52,7 @@ class Grower:
     plan: Plan
     temperature: float
     looks: int = 0
+    known: frozenset[str] = frozenset()
 
     def sample(
         self, sizes: Sequence[int], seed: Seed, tick: Tick, guide: Guide | None = None
@@ -58,11 +61,12 @@ class Grower:
 
         A graph in which nodes do not play the part that their tokens say, or that lacks edges, is grown again by the
         same plan, and of all attempts the one with the fewest such faults is kept. An exact network makes none, so
-        what it generates is not changed by this. A guide's graphs are not grown again.
+        what it generates is not changed by this. So is a copy of a known graph. A guide's graphs are not grown again.
 
         Returns the graphs, and how many of them lack edges that their plan asked for (``short_of_edges``) or had to
         give an edge to a node that was complete, because nothing else could take what was still to come (``reopened``);
-        and how many were not as planned at first (``unlike_plan_at_first``) and in the end (``unlike_plan``).
+        and how many were not as planned, or copies, at first (``unlike_plan_at_first``, ``copies_at_first``) and in the
+        end (``unlike_plan``, ``copies``).
         """
         if not len(sizes):
             return self.words.no_graphs(), {"graphs": 0}
@@ -70,7 +74,7 @@ class Grower:
         grown = _Grown.blank(len(sizes), int(drawn.tokens.sum(1).max()))
         together = Together(tick, len(sizes))
         workers = None if guide is None else 1  # a model to explain need not be made for threads
-        at_first = 0
+        at_first: dict[str, int] = {}
         for look in range(1 + (self.looks if guide is None else 0)):
             pieces = grown.faulty().split(_CHUNK)
             source = seed.child("look", look) if look else seed
@@ -84,15 +88,14 @@ class Grower:
 
             for growing in map_threads(one, pieces, workers) if len(pieces[0]) else ():
                 together.add(grown.take(growing))
-            at_first = at_first if look else len(grown.faulty())
-        left = len(grown.faulty())
-        together.add(left)
+            at_first = at_first or {f"{name}_at_first": number for name, number in grown.counts().items()}
+        together.add(len(grown.faulty()))
         return self.words.decode(grown.nodes, grown.edges, grown.label), {
             "graphs": len(sizes),
             "short_of_edges": int((grown.short > 0).sum()),
             "reopened": int(grown.reopened.sum()),
-            "unlike_plan_at_first": at_first,
-            "unlike_plan": left,
+            **at_first,
+            **grown.counts(),
         }
 
 
@@ -105,7 +108,8 @@ class _Grown:
         label: (G,) class of the graph.
         short: (G,) edges that found no place.
         reopened: (G,) whether a complete node took an edge.
-        faults: (G,) nodes and edges that are not as planned.
+        copied: (G,) whether it is a copy of a known graph.
+        faults: (G,) nodes and edges that are not as planned, and one for a copy.
     """
 
     nodes: Tensor
@@ -113,6 +117,7 @@ class _Grown:
     label: Tensor
     short: Tensor
     reopened: Tensor
+    copied: Tensor
     faults: Tensor
 
     @classmethod
@@ -120,20 +125,30 @@ class _Grown:
         """No attempt at any graph."""
         nodes, edges = torch.full((count, size), -1), torch.zeros(count, size, size, dtype=torch.long)
         number = torch.zeros(count, dtype=torch.long)
-        return cls(nodes, edges, number.clone(), number, number.bool(), torch.full_like(number, UNBOUNDED))
+        return cls(
+            nodes, edges, number.clone(), number, number.bool(), number.bool(), torch.full_like(number, UNBOUNDED)
+        )
 
     def faulty(self) -> Tensor:
-        """Numbers of the graphs that are not as planned."""
+        """Numbers of the graphs that are not as planned, or copies."""
         return self.faults.nonzero()[:, 0]
 
+    def counts(self) -> dict[str, int]:
+        """How many graphs are not as planned, and how many are copies."""
+        return {
+            "unlike_plan": int((self.faults > self.copied.long()).sum()),
+            "copies": int(self.copied.sum()),
+        }
+
     def take(self, growing: _Growing) -> int:
-        """Keeps what is better than before; returns how many graphs are as planned now."""
+        """Keeps what is better than before; returns how many graphs are without fault now."""
         nodes, edges, extra = (part.long().cpu() for part in (growing.nodes, growing.live.edges, growing.extra))
-        faults = growing.words.misfits(nodes, edges) + extra
+        copied = growing.copied()
+        faults = growing.words.misfits(nodes, edges) + extra + copied
         better = faults < self.faults[growing.index]
         here, size = growing.index[better], nodes.size(1)
         self.nodes[here, :size], self.edges[here, :size, :size] = nodes[better], edges[better]
-        self.short[here], self.faults[here] = extra[better], faults[better]
+        self.short[here], self.faults[here], self.copied[here] = extra[better], faults[better], copied[better]
         self.label[here], self.reopened[here] = growing.label.cpu()[better], growing.reopened.cpu()[better]
         return int((faults == 0).sum())
 
@@ -144,7 +159,7 @@ class _Growing:
     def __init__(
         self, grower: Grower, drawn: Plan, index: Tensor, generator: torch.Generator, cooler: float = 1.0
     ) -> None:
-        self.network, self.words = grower.network, grower.words
+        self.network, self.words, self.known = grower.network, grower.words, grower.known
         device = model_device(self.network)
         self.actions = moved(grower.actions, device)
         self.temperature, self.generator = grower.temperature * cooler, generator
@@ -159,6 +174,13 @@ class _Growing:
         self.memory = self.network.blank(len(index), most)
         self.liked = torch.zeros(len(index))
         self.reopened = torch.zeros(len(index), dtype=torch.bool, device=device)
+
+    def copied(self) -> Tensor:
+        """(B,) which graphs are copies of known ones."""
+        if not self.known:
+            return torch.zeros(len(self.index), dtype=torch.bool)
+        graphs = self.words.decode(self.nodes, self.live.edges.long(), self.label)
+        return torch.tensor([name in self.known for name in fingerprints(graphs)])
 
     def run(self, guide: Guide | None) -> None:
         first = draw(self.remaining.float(), self.generator)[:, None]

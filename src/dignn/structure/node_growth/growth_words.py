@@ -12,16 +12,18 @@ from torch import Tensor
 
 from dignn.graphs.batch import PADDING, GraphBatch
 from dignn.graphs.schema import Schema
-from dignn.structure.node_growth.growth_plan import FEW
 from dignn.structure.node_growth.growth_roles import DETAILS, Detail
-from dignn.structure.vocabulary import UNBOUNDED, Vocabulary
+from dignn.structure.vocabulary import Vocabulary
 
+# Of fewer graphs than this roles are not told: what grows by the parts of one graph would be a copy of it.
+FEW = 1000
 # A role of fewer nodes than one in this many is no word of its own.
 _RARE = 250
 # Pairs of a token and an edge that its nodes have, at most, where types and classes alone are fewer: a decision is
 # one softmax over them at every grown node.
 _PAIRS = 48
-# Share of the validation graphs whose plan a graph to learn from must have, so that plans may be drawn from those.
+# Validation graphs whose plan a graph to learn from has must be this share of what they are without roles, so that
+# plans may be drawn from graphs to learn from.
 _KNOWN = 0.5
 # The role of nodes whose own role is no word.
 _OTHER = -1
@@ -36,15 +38,20 @@ class GrowthWords(Vocabulary):
         detail: what roles tell apart.
         roles: the role of each node token, -1 for all that have no token of their own.
         ends: the edge tokens that nodes of each token have, seen from them.
+        most: how many edges they have at most.
     """
 
     detail: Detail = DETAILS[-1]
     roles: tuple[int, ...] = ()
     ends: tuple[tuple[int, ...], ...] = ()
+    most: tuple[int, ...] = ()
 
     @classmethod
     def fitting(cls, graphs: GraphBatch, learning: Tensor, validation: Tensor) -> GrowthWords:
-        """The words with most detail by which plans are still common: half of the validation graphs have a known one.
+        """The words with most detail by which plans are still common.
+
+        Common means that at least half as many validation graphs have a plan of a graph to learn from as do by types
+        and classes alone.
 
         With more, a plan would tell of one training graph, and what grows by it would be a copy of that. Of few graphs
         it is one anyway, so roles are not told there.
@@ -55,13 +62,18 @@ class GrowthWords(Vocabulary):
         """
         plain = Vocabulary.of(graphs)
         nodes, edges = plain.encode(graphs)
+
+        def known(words: GrowthWords) -> int:
+            plans = words.plans(words.refined(nodes, edges), edges, graphs.graph_label)
+            learned = {plans[number] for number in learning.tolist()}
+            return sum(plans[number] in learned for number in validation.tolist())
+
+        least = cls.told(plain, nodes, edges, DETAILS[-1])
         for detail in DETAILS[:-1] if len(graphs) >= FEW and len(validation) else ():
             found = cls.told(plain, nodes, edges, detail)
-            plans = found.plans(found.refined(nodes, edges), edges, graphs.graph_label)
-            known = {plans[number] for number in learning.tolist()}
-            if sum(plans[number] in known for number in validation.tolist()) >= _KNOWN * len(validation):
+            if known(found) >= _KNOWN * known(least) > 0:
                 return found
-        return cls.told(plain, nodes, edges, DETAILS[-1])
+        return least
 
     @classmethod
     def told(cls, plain: Vocabulary, nodes: Tensor, edges: Tensor, detail: Detail) -> GrowthWords:
@@ -74,7 +86,8 @@ class GrowthWords(Vocabulary):
             words = sorted(kept | {(token, _OTHER) for token, role in counts if (token, role) not in kept})
             pairs, roles = tuple(plain.nodes[token] for token, _ in words), tuple(role for _, role in words)
             found = cls(plain.schema, pairs, plain.edges, detail, roles)
-            found = replace(found, ends=_ends(found.refined(nodes, edges), edges, len(words)))
+            refined = found.refined(nodes, edges)
+            found = replace(found, ends=_ends(refined, edges, len(words)), most=_most(refined, edges, len(words)))
             if not frequent or sum(map(len, found.ends)) <= _PAIRS:
                 return found
             frequent = frequent[: len(frequent) * 7 // 8]
@@ -90,9 +103,8 @@ class GrowthWords(Vocabulary):
 
     @cached_property
     def most_edges(self) -> Tensor:
-        """(K,) how many edges a node of each token has, :data:`UNBOUNDED` where that is not told."""
-        known = torch.cat([self.detail.most_edges, torch.tensor([UNBOUNDED])])  # the last for other roles
-        return known[list(self.roles)]
+        """(K,) how many edges a node of each token has at most, in training graphs."""
+        return torch.tensor(self.most)
 
     @cached_property
     def _plain(self) -> Vocabulary:
@@ -128,16 +140,21 @@ class GrowthWords(Vocabulary):
         return [tuple(row) for row in torch.stack([*tokens, (edges > 0).sum((1, 2)), label], 1).tolist()]
 
     def to_json(self) -> str:
-        told = {"detail": [self.detail.degrees, self.detail.cycles], "roles": self.roles, "ends": self.ends}
+        told = {
+            "detail": [self.detail.degrees, self.detail.cycles],
+            "roles": self.roles,
+            "ends": self.ends,
+            "most": self.most,
+        }
         return json.dumps(json.loads(super().to_json()) | told)
 
     @classmethod
     def from_json(cls, text: str, schema: Schema) -> GrowthWords:
         """What :meth:`to_json` wrote. Raises if it is of another schema."""
         plain, raw = Vocabulary.from_json(text, schema), json.loads(text)
-        ends = tuple(tuple(map(int, own)) for own in raw["ends"])
-        detail = Detail(*map(int, raw["detail"]))
-        return cls(schema, plain.nodes, plain.edges, detail, tuple(map(int, raw["roles"])), ends)
+        ends, detail = tuple(tuple(map(int, own)) for own in raw["ends"]), Detail(*map(int, raw["detail"]))
+        roles, most = (tuple(map(int, raw[name])) for name in ("roles", "most"))
+        return cls(schema, plain.nodes, plain.edges, detail, roles, ends, most)
 
 
 def _ends(nodes: Tensor, edges: Tensor, count: int) -> tuple[tuple[int, ...], ...]:
@@ -145,3 +162,10 @@ def _ends(nodes: Tensor, edges: Tensor, count: int) -> tuple[tuple[int, ...], ..
     graph, u, v = edges.nonzero(as_tuple=True)
     found = torch.stack([nodes[graph, u], edges[graph, u, v]], 1).unique(dim=0).tolist()
     return tuple(tuple(edge for token, edge in found if token == own) for own in range(count))
+
+
+def _most(nodes: Tensor, edges: Tensor, count: int) -> tuple[int, ...]:
+    """Most edges of a node of each of ``count`` tokens, in graphs with tokens (B, N) and (B, N, N)."""
+    there, degree = nodes >= 0, (edges > 0).sum(2)
+    found = torch.zeros(count, dtype=torch.long)
+    return tuple(found.scatter_reduce(0, nodes[there], degree[there], "amax").tolist())

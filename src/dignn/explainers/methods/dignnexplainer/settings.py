@@ -39,7 +39,7 @@ PRESETS.add("fast", Config())
 # Four times the effort for structures: shapes of many edges are closed more surely.
 PRESETS.add(
     "thorough",
-    Config(node_growth=NodeGrowthConfig(effort=100.0, looks=8, training=replace(GROWTH_TRAINING, steps=6000))),
+    Config(node_growth=NodeGrowthConfig(effort=160.0, looks=8, training=replace(GROWTH_TRAINING, steps=6000))),
 )
 # The paper's hyperparameters (appendix): one DiGress model per size, 200 subgraphs per size, one feature generator per
 # class. It does not give the width, blocks, dropout and training steps of DiTabDDPM; those here are ours.
