@@ -398,13 +398,13 @@ def test_copies_of_few_training_graphs_are_grown_again() -> None:
 
 
 def test_a_node_takes_no_more_edges_than_its_like_have(planted: GraphBatch) -> None:
-    words = Vocabulary.of(planted)
-    made = NodeGrowth(QUICK).fit(planted, seed=Seed(0)).sample([10] * 100, seed=Seed(1))
-    most = []
-    for graphs in (planted, made):
-        nodes, degree = words.encode(graphs)[0], graphs.undirected.sum(2)
-        most.append([int(degree[nodes == token].max()) for token in range(words.node_count)])
-    assert all(found <= known for known, found in zip(*most, strict=True))
+    words, generator = Vocabulary.of(planted), NodeGrowth(QUICK).fit(planted, seed=Seed(0))
+    made = generator.sample([10] * 100, seed=Seed(1))
+    nodes, degree = words.encode(planted)[0], planted.undirected.sum(2)
+    most = torch.tensor([int(degree[nodes == token].max()) for token in range(words.node_count)])
+    allowed = most[words.encode(made)[0]]
+    above = (made.undirected.sum(2) > allowed).any(1)
+    assert int(above.sum()) <= generator.report["sampling"]["reopened"] < 20
 
 
 def test_an_edge_that_finds_no_place_is_counted() -> None:

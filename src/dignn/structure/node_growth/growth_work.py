@@ -10,7 +10,7 @@ from dignn.graphs.isomorphism import fingerprints
 # Steps at least, where there are as many in the settings.
 LEAST_STEPS = 150
 # Passes over all different graphs at most: more teaches a network copies of them.
-PASSES = 100
+PASSES = 60
 # What a step costs, in thousands of what a pair of an event and an item of attention costs: always, for every event,
 # for every pair, and for every action at every pair. Found by a profile.
 _STEP, _EVENT, _PAIR, _ACTION = 10.0, 0.03, 0.001, 0.00002
