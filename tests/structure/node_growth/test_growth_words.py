@@ -124,6 +124,14 @@ def test_detail_is_told_as_far_as_plans_are_common(monkeypatch: pytest.MonkeyPat
     shapes = [nx.random_labeled_tree(30, seed=seed) for seed in range(40)]
     trees = GraphBatch.cat([batch_of(PLAIN, [0] * 30, dict.fromkeys(tree.edges, 1)) for tree in shapes])
     assert GrowthWords.fitting(trees, learning, validation).detail == Detail(0, 6)
+    # Stars and paths in which every graph has a twin: by their degrees half of them would be known, and all of those
+    # copies, so degrees are not told.
+    monkeypatch.setattr(growth_words, "_COPIES", 0.4)
+    arms = [[(0, i) for i in range(1, arm + 1)] + [(i, i + 1) for i in range(arm, 15)] for arm in range(1, 15)]
+    brooms = [batch_of(PLAIN, [0] * 16, dict.fromkeys(edges, 1)) for edges in arms]
+    mixed = GraphBatch.cat([*brooms[:6], *brooms[:3], *brooms[10:13], *brooms[:6], *brooms[:6]])
+    found = GrowthWords.fitting(mixed, torch.tensor([*range(6), *range(12, 24)]), torch.arange(6, 12))
+    assert found.detail == Detail(0, 6)
     monkeypatch.setattr(growth_words, "FEW", 100)
     assert GrowthWords.fitting(same, learning, validation).detail == DETAILS[-1]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor
 
 from dignn.graphs.batch import PADDING, GraphBatch
+from dignn.graphs.isomorphism import fingerprints
 from dignn.graphs.schema import Schema
 from dignn.structure.node_growth.growth_roles import DETAILS, Detail
 from dignn.structure.vocabulary import Vocabulary
@@ -22,9 +24,9 @@ _RARE = 250
 # Pairs of a token and an edge that its nodes have, at most, where types and classes alone are fewer: a decision is
 # one softmax over them at every grown node.
 _PAIRS = 48
-# Validation graphs whose plan a graph to learn from has must be this share of what they are without roles, so that
-# plans may be drawn from graphs to learn from.
-_KNOWN = 0.5
+# Share of the validation graphs whose plan a graph to learn from has, at least, so that plans may be drawn from those;
+# and copies that an exact network would make by such plans beyond those that are among real graphs, at most.
+_KNOWN, _COPIES = 0.3, 1 / 3
 # The role of nodes whose own role is no word.
 _OTHER = -1
 
@@ -48,13 +50,11 @@ class GrowthWords(Vocabulary):
 
     @classmethod
     def fitting(cls, graphs: GraphBatch, learning: Tensor, validation: Tensor) -> GrowthWords:
-        """The words with most detail by which plans are still common.
+        """The words with most detail by which plans are still common, and do not tell of one training graph each.
 
-        Common means that at least half as many validation graphs have a plan of a graph to learn from as do by types
-        and classes alone.
-
-        With more, a plan would tell of one training graph, and what grows by it would be a copy of that. Of few graphs
-        it is one anyway, so roles are not told there.
+        Graphs grow by plans of graphs to learn from. Of the validation graphs a share k has such a plan, and a share v
+        is isomorphic to a graph to learn from. So an exact network would make a share v / k of copies where v is real.
+        Of few graphs every plan tells of one anyway, so roles are not told there.
 
         Args:
             graphs: training graphs.
@@ -63,17 +63,15 @@ class GrowthWords(Vocabulary):
         plain = Vocabulary.of(graphs)
         nodes, edges = plain.encode(graphs)
 
-        def known(words: GrowthWords) -> int:
-            plans = words.plans(words.refined(nodes, edges), edges, graphs.graph_label)
-            learned = {plans[number] for number in learning.tolist()}
-            return sum(plans[number] in learned for number in validation.tolist())
-
-        least = cls.told(plain, nodes, edges, DETAILS[-1])
+        names = fingerprints(graphs)
+        copies = _found_again(names, learning, validation)
         for detail in DETAILS[:-1] if len(graphs) >= FEW and len(validation) else ():
             found = cls.told(plain, nodes, edges, detail)
-            if known(found) >= _KNOWN * known(least) > 0:
+            plans = found.plans(found.refined(nodes, edges), edges, graphs.graph_label)
+            known = _found_again(plans, learning, validation)
+            if known >= _KNOWN and copies / known - copies <= _COPIES:
                 return found
-        return least
+        return cls.told(plain, nodes, edges, DETAILS[-1])
 
     @classmethod
     def told(cls, plain: Vocabulary, nodes: Tensor, edges: Tensor, detail: Detail) -> GrowthWords:
@@ -155,6 +153,12 @@ class GrowthWords(Vocabulary):
         ends, detail = tuple(tuple(map(int, own)) for own in raw["ends"]), Detail(*map(int, raw["detail"]))
         roles, most = (tuple(map(int, raw[name])) for name in ("roles", "most"))
         return cls(schema, plain.nodes, plain.edges, detail, roles, ends, most)
+
+
+def _found_again(items: Sequence[Hashable], learning: Tensor, validation: Tensor) -> float:
+    """Share of the validation graphs whose item a graph to learn from has."""
+    learned = {items[number] for number in learning.tolist()}
+    return sum(items[number] in learned for number in validation.tolist()) / max(1, len(validation))
 
 
 def _ends(nodes: Tensor, edges: Tensor, count: int) -> tuple[tuple[int, ...], ...]:
