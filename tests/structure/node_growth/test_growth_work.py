@@ -8,6 +8,7 @@ import pytest
 from dignn.core.seeds import Seed
 from dignn.diffusion.settings import TrainingConfig
 from dignn.graphs.batch import GraphBatch
+from dignn.structure.node_growth import generator as generator_file
 from dignn.structure.node_growth.generator import NodeGrowth
 from dignn.structure.node_growth.growth_work import LEAST_STEPS, PASSES, Work
 from dignn.structure.settings import NodeGrowthConfig
@@ -57,3 +58,19 @@ def test_the_settings_have_the_last_word() -> None:
 def test_effort_below_zero_is_refused() -> None:
     with pytest.raises(ValueError, match="effort"):
         NodeGrowthConfig(effort=-1.0)
+
+
+def test_growths_that_take_much_memory_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = trees(12, 8)
+    made = []
+    for cells in (4_000_000, 5 * 8 * 8):
+        monkeypatch.setattr(generator_file, "_CELLS", cells)
+        monkeypatch.setattr(generator_file, "_AT_ONCE", 1)
+        generator = NodeGrowth(NodeGrowthConfig(width=16, layers=1, training=TrainingConfig(steps=5)))
+        generator.fit(graphs, seed=Seed(0))
+        nodes, edges = generator._words.encode(graphs)
+        batches = list(generator._batches(nodes, edges, graphs.graph_label, Seed(1), 1))
+        made.append((len(batches), sum(len(batch.length) for batch in batches)))
+        several = list(generator._batches(nodes, edges, graphs.graph_label, Seed(1), 30))
+        assert sum(len(batch.length) for batch in several) == (36 if cells > 1000 else 12)
+    assert made == [(1, 12), (3, 12)]

@@ -39,8 +39,10 @@ from dignn.structure.settings import NodeGrowthConfig
 
 log = logging.getLogger(__name__)
 
-# Growths that batches are cut from, at least.
-_AT_ONCE = 1500
+# Growths that batches are cut from, at least: few graphs are grown several times, in learning and for validation.
+_AT_ONCE, _VALIDATED = 1500, 150
+# Nodes of all events that are kept at once, at most.
+_CELLS = 4_000_000
 # One training graph in this many is kept for the validation loss, if that leaves as many to learn from.
 _VALIDATION = 10
 
@@ -112,12 +114,29 @@ class NodeGrowth(StructureGenerator):
         work = Work.of(graphs, self._actions.count, batch)
         return min(training.steps, work.steps(self.config.effort))
 
-    def _batches(self, nodes: Tensor, edges: Tensor, label: Tensor, seed: Seed) -> Iterator[Events]:
-        """Random growths of graphs with these tokens and classes, in batches of similar length and in random order."""
-        several = torch.arange(len(nodes)).repeat(-(-_AT_ONCE // len(nodes)))  # few graphs are grown more than once
-        grown = grow(nodes[several], edges[several], label[several], seed.child("growth").torch())
-        every, generator = events_of(grown, self._words, self._actions), seed.child("order").torch()
-        mixed = torch.randperm(len(several), generator=generator)
+    def _batches(
+        self, nodes: Tensor, edges: Tensor, label: Tensor, seed: Seed, at_once: int = _AT_ONCE
+    ) -> Iterator[Events]:
+        """Random growths of graphs with these tokens and classes, in batches of similar length and in random order.
+
+        Growths are made ``at_once`` where there are fewer graphs, each graph several times, and in pieces where their
+        events would take much memory.
+        """
+        cells = nodes.size(1) * (1 + int((edges > 0).sum((1, 2)).max()) // 2)
+        most = max(1, _CELLS // cells)
+        times = max(1, min(-(-at_once // len(nodes)), most // len(nodes)))
+        generator = seed.child("order").torch()
+        several = torch.arange(len(nodes)).repeat(times)
+        if len(several) > most:
+            several = several[torch.randperm(len(several), generator=generator)]
+        for number, some in enumerate(several.split(most)):
+            source = seed.child("growth", number) if number else seed.child("growth")
+            grown = grow(nodes[some], edges[some], label[some], source.torch())
+            yield from self._mixed(events_of(grown, self._words, self._actions), generator)
+
+    def _mixed(self, every: Events, generator: torch.Generator) -> Iterator[Events]:
+        """Growths in batches of similar length and in random order."""
+        mixed = torch.randperm(len(every.length), generator=generator)
         mixed = mixed[every.length[mixed].argsort(stable=True)]
         batch = (every.length[mixed].cumsum(0) / self.config.events_per_batch).ceil().long()
         pieces = mixed.split(batch.unique_consecutive(return_counts=True)[1].tolist())
@@ -137,7 +156,7 @@ class NodeGrowth(StructureGenerator):
     def _validate(self, nodes: Tensor, edges: Tensor, label: Tensor, seed: Seed) -> Callable[[], float] | None:
         if not bool((edges > 0).any()):
             return None
-        batches = list(self._batches(nodes, edges, label, seed.child("validation orders").child(0)))
+        batches = list(self._batches(nodes, edges, label, seed.child("validation orders").child(0), _VALIDATED))
 
         def loss() -> float:
             decisions = [int((events.length - 1).sum()) for events in batches]
