@@ -19,7 +19,7 @@ from matplotlib import pyplot as plt
 from matplotlib.lines import Line2D
 
 from benchmarks.explanation_figures import draw_explanations
-from benchmarks.realism import METHODS, prepare
+from benchmarks.realism_methods import METHODS, prepare
 from dignn.core.seeds import Seed
 from dignn.core.threads import single_thread
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS

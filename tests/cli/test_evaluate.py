@@ -245,6 +245,6 @@ def test_a_damaged_folder_or_one_of_another_version_is_named(
     assert "is damaged" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("preset", ["fast", "paper", "smoke"])
+@pytest.mark.parametrize("preset", ["fast", "thorough", "paper", "smoke"])
 def test_settings_come_back_from_json(preset: str) -> None:
     assert restored(Config, json.loads(json.dumps(asdict(PRESETS[preset])))) == PRESETS[preset]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -83,6 +84,14 @@ def test_by_default_features_are_generated_by_discrete_diffusion_given_the_class
     assert fast == Config()
     assert (fast.features, fast.continuous, fast.one_model_per_class) == ("ditabddpm", "auto", False)
     assert (fast.ditabddpm.noise, fast.ditabddpm.denoiser, fast.tabddpm.repeated_rows) == ("auto", "fast", True)
+
+
+def test_the_thorough_preset_gives_structures_more_time_and_changes_nothing_else() -> None:
+    fast, thorough = PRESETS["fast"], PRESETS["thorough"]
+    assert replace(thorough, node_growth=fast.node_growth) == fast
+    assert thorough.node_growth.effort == 4 * fast.node_growth.effort
+    assert thorough.node_growth.training.steps == 4 * fast.node_growth.training.steps
+    assert thorough.node_growth.looks > fast.node_growth.looks
 
 
 def test_the_smoke_preset_is_quick() -> None:

@@ -43,7 +43,7 @@ def demo(
     Args:
         out: run folder. A demo that was stopped goes on there.
         seed: same seed, same result.
-        preset: settings: fast, the paper's, or, just to see that everything works, smoke.
+        preset: settings: fast, thorough, the paper's, or, just to see that everything works, smoke.
         quiet: show only the result.
         json: print a summary as one JSON object, and nothing else.
     """
@@ -86,7 +86,7 @@ def explain(
         out: run folder; by default runs/NAME.
         seed: same seed, same result.
         explainer: how explanations are found; each has settings of its own.
-        preset: settings to start from: fast, the paper's, or, just to see that everything works, smoke.
+        preset: settings to start from: fast, thorough, the paper's, or, just to see that everything works, smoke.
         quiet: show only the result.
         json: print a summary as one JSON object, and nothing else: the run folder, the report, seconds, the best
             explanation of each class, the main figures beside their floors.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from dignn.core.checks import at_least, positive, share, switches
+from dignn.core.checks import at_least, one_of, positive, share, switches
 
+Optimizer = Literal["adamw", "muon"]
 Denoiser = Literal["fast", "paper"]
 Sampler = Literal["posterior", "flow"]
 Grid = Literal["uniform", "quadratic"]
@@ -22,20 +23,28 @@ class TrainingConfig:
         steps: gradient steps.
         epochs: as many steps as so many passes over the training graphs or rows take, instead of a number of steps.
         learning_rate: of AdamW, after warm-up.
+        optimizer: AdamW for all weights, or Muon for matrices and AdamW for the rest.
+        matrix_rate: learning rate of Muon.
         warm_up: share of the steps in which the learning rate rises from zero.
         cosine: whether it falls to zero along half a cosine afterwards.
+        settle: share of the steps, at the end, in which it falls; before, it stays. The fall begins earlier where
+            patience runs out: where the validation loss gets no better. 0 for a fall from the warm-up to the last step.
         weight_decay: of AdamW.
         clip: greatest norm of the gradient.
         ema: decay of the moving average of the weights, which is what validates and samples; 0 for none.
         validate_every: steps between two looks at the validation loss.
-        patience: looks without a better one after which training stops; the best weights are kept.
+        patience: looks without a better one after which training stops, or with ``settle`` comes to its end; the best
+            weights are kept.
     """
 
     steps: int = 4000
     epochs: int | None = None
     learning_rate: float = 3e-3
+    optimizer: Optimizer = "adamw"
+    matrix_rate: float = 0.02
     warm_up: float = 0.05
     cosine: bool = True
+    settle: float = 0.0
     weight_decay: float = 1e-3
     clip: float = 1.0
     ema: float = 0.99
@@ -46,9 +55,10 @@ class TrainingConfig:
         at_least(self, 1, "steps", "validate_every", "patience")
         if self.epochs is not None:
             at_least(self, 1, "epochs")
-        share(self, "ema", "warm_up")
+        share(self, "ema", "warm_up", "settle")
         switches(self, "cosine")
-        positive(self, "learning_rate", "clip")
+        positive(self, "learning_rate", "matrix_rate", "clip")
+        one_of(self, optimizer=Optimizer)
         positive(self, "weight_decay", zero=True)
 
     @property

@@ -1,4 +1,4 @@
-"""Training of a generator's network: AdamW, warm-up and cosine, moving average of the weights, early stopping."""
+"""Training of a generator's network: warm-up and cosine, moving average of the weights, early stopping."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from torch import Tensor, nn
 from dignn.core.errors import DignnError
 from dignn.core.progress import Tick, silent
 from dignn.core.threads import map_threads
+from dignn.diffusion.learning_rate import Schedule
+from dignn.diffusion.muon import optimizers_of
 from dignn.diffusion.settings import TrainingConfig
 
 # The moving average starts faster than it goes on, so that the first weights are soon forgotten.
@@ -69,37 +71,39 @@ def train(
         DignnError: if a loss is not a number.
     """
     parameters: list[Tensor] = [p for p in network.parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(
-        parameters, lr=config.learning_rate, betas=(0.9, 0.99), weight_decay=config.weight_decay, fused=True
-    )
+    optimizers = optimizers_of(network, config)
+    groups = [(group, group["lr"]) for optimizer in optimizers for group in optimizer.param_groups]
     average = [p.detach().clone() for p in parameters]
     best, best_step, best_loss = average, 0, math.inf
     curves: dict[str, Curve] = {"train": [], "validation": []}
     recent: list[float] = []
-    step = 0
+    step, schedule = 0, Schedule(config, steps)
     network.train()
-    while step < steps and step - best_step < config.patience * config.validate_every:
-        for group in optimizer.param_groups:
-            group["lr"] = config.learning_rate * _rate(step, steps, config)
+    while step < schedule.end:
+        for group, rate in groups:
+            group["lr"] = rate * schedule.rate(step)
         loss = _gradients(parameters, shards(step))
         _refuse_no_number(loss, step + 1, steps, config)
         torch.nn.utils.clip_grad_norm_(parameters, config.clip)
-        optimizer.step()
+        for optimizer in optimizers:
+            optimizer.step()
         step += 1
         decay = min(config.ema, (1 + step) / (_EMA_START + step)) if config.ema else 0.0
         torch._foreach_lerp_(average, [p.detach() for p in parameters], 1 - decay)
         recent.append(loss)
-        if step % max(1, steps // _CURVE) == 0 or step == steps:
+        if step % max(1, steps // _CURVE) == 0 or step == schedule.end:
             curves["train"].append([step, _rounded(sum(recent) / len(recent))])
             recent = []
         if validate is None:
             best, best_step = average, step
-        elif step % config.validate_every == 0 or step == steps:
+        elif step % config.validate_every == 0 or step == schedule.end:
             found = _validate(network, parameters, average, validate)
             _refuse_no_number(found, step, steps, config)
             curves["validation"].append([step, _rounded(found)])
             if found < best_loss:
                 best, best_step, best_loss = [a.clone() for a in average], step, found
+            elif step - best_step >= config.patience * config.validate_every:
+                schedule.shorten(step)
         tick(step, steps)
     tick(steps, steps)
     with torch.no_grad():
@@ -132,16 +136,6 @@ def _gradients(parameters: list[Tensor], shards: Sequence[Callable[[], Tensor]])
     for parameter, *parts in zip(parameters, *gradients, strict=True):
         parameter.grad = torch.stack(parts).sum(0)
     return float(sum(losses))
-
-
-def _rate(step: int, steps: int, config: TrainingConfig) -> float:
-    """Share of the learning rate at a step."""
-    rising = config.warm_up * steps
-    if step < rising:
-        return (step + 1) / (rising + 1)
-    if not config.cosine:
-        return 1.0
-    return 0.5 * (1 + math.cos(math.pi * (step - rising) / (steps - rising)))
 
 
 def _validate(

@@ -11,6 +11,12 @@ from dignn.diffusion.settings import Denoiser, Grid, Sampler, TrainingConfig
 Noise = Literal["absorbing", "marginal"]
 
 
+GROWTH_TRAINING = TrainingConfig(
+    steps=1500, learning_rate=6e-3, optimizer="muon", settle=0.7, validate_every=50, patience=4
+)
+"""How node growth is trained by default."""
+
+
 @dataclass(frozen=True)
 class NodeGrowthConfig:
     """Settings of the structure generator ``node-growth``.
@@ -21,7 +27,12 @@ class NodeGrowthConfig:
         heads: of its attention.
         events_per_batch: nodes and edges of the growths in a batch.
         temperature: of every decision; below 1 more typical and less diverse.
-        training: how the network is trained.
+        roles: whether plans tell the parts that nodes play (how many edges they have, how short a cycle they lie on),
+            as far as the data allow.
+        looks: how often a graph that is not as planned is grown again.
+        new: whether a copy of a training graph is grown again as well, where there are few of those (fewer than 1,000).
+        effort: gradient steps for every event of a mean graph, as far as there is as much to learn.
+        training: how the network is trained; its steps are the most.
     """
 
     width: int = 48
@@ -29,12 +40,18 @@ class NodeGrowthConfig:
     heads: int = 4
     events_per_batch: int = 480
     temperature: float = 1.0
-    training: TrainingConfig = field(default_factory=lambda: TrainingConfig(steps=1300, learning_rate=6e-3))
+    roles: bool = True
+    looks: int = 4
+    new: bool = True
+    effort: float = 40.0
+    training: TrainingConfig = field(default_factory=lambda: GROWTH_TRAINING)
 
     def __post_init__(self) -> None:
         at_least(self, 1, "width", "layers", "heads", "events_per_batch")
         divides(self.heads, self.width)
-        positive(self, "temperature")
+        at_least(self, 0, "looks")
+        positive(self, "temperature", "effort")
+        switches(self, "roles", "new")
         parts(self, training=TrainingConfig)
 
 

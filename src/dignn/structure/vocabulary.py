@@ -17,6 +17,9 @@ from dignn.graphs.schema import Schema
 
 log = logging.getLogger(__name__)
 
+# More edges than any node has.
+UNBOUNDED = 1_000_000
+
 
 @dataclass(frozen=True)
 class Vocabulary:
@@ -79,6 +82,15 @@ class Vocabulary:
     def types(self) -> Tensor:
         """(K,) node type of each node token."""
         return torch.tensor([kind for kind, _ in self.nodes], dtype=torch.long)
+
+    @cached_property
+    def most_edges(self) -> Tensor:
+        """(K,) how many edges a node of each token has at most: :data:`UNBOUNDED`, types and classes do not tell."""
+        return torch.full((self.node_count,), UNBOUNDED)
+
+    def misfits(self, nodes: Tensor, edges: Tensor) -> Tensor:
+        """(B,) how many nodes (B, N) are not what their token says: none, types and classes say nothing of edges."""
+        return torch.zeros(len(nodes), dtype=torch.long)
 
     @cached_property
     def allowed(self) -> Tensor:

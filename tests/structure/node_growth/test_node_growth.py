@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import pytest
 import torch
@@ -31,7 +32,10 @@ from dignn.structure.node_growth.growth_events import (
 )
 from dignn.structure.node_growth.growth_network import GrowthNetwork
 from dignn.structure.node_growth.growth_orders import Actions, grow
-from dignn.structure.node_growth.growth_sampling import Grower, Plan
+from dignn.structure.node_growth.growth_plan import Plan
+from dignn.structure.node_growth.growth_roles import DETAILS, Detail
+from dignn.structure.node_growth.growth_sampling import Grower
+from dignn.structure.node_growth.growth_words import GrowthWords
 from dignn.structure.settings import NodeGrowthConfig
 from dignn.structure.vocabulary import Vocabulary
 from dignn.zoo.datasets.registry import load
@@ -70,15 +74,18 @@ class Table:
                 relative = events.relative
                 rows[newest] = relative.kind[graph, step, : newest + 1].tolist()
                 closed = relative.closed[graph, step, : newest + 1].tolist()
-                key = self.key([rows[node] for node in range(newest + 1)], closed, int(events.extra[graph, step]))
+                tokens = events.tokens[graph, : newest + 1].tolist()
+                key = self.key(
+                    [rows[node] for node in range(newest + 1)], closed, tokens, int(events.extra[graph, step])
+                )
                 seen = decision.visible[graph, step]
                 answer = torch.zeros(newest + 1, actions.count)
                 answer[events.node[graph][seen]] = target[graph, step][seen]
                 self.mean[key] = self.mean.get(key, torch.zeros(())) + answer
 
     @staticmethod
-    def key(rows: list[list[int]], closed: list[int], extra: int) -> str:
-        return f"{rows} {[int(value) for value in closed]} {extra}"
+    def key(rows: list[list[int]], closed: list[int], tokens: list[int], extra: int) -> str:
+        return f"{rows} {[int(value) for value in closed]} {tokens} {extra}"
 
     def blank(self, count: int, size: int) -> list[Tensor]:
         return [torch.zeros(count, size, size, dtype=torch.long)]
@@ -88,23 +95,27 @@ class Table:
         answers = []
         for number in range(len(code)):
             rows = [memory[0][number, node, : node + 1].tolist() for node in range(place + 1)]
-            key = self.key(rows, decision.relative.closed[number, 0].tolist(), int(decision.extra[number, 0]))
+            closed, tokens = (part[number, 0].tolist() for part in (decision.relative.closed, decision.tokens))
+            key = self.key(rows, closed, tokens, int(decision.extra[number, 0]))
             answers.append(self.mean.get(key, torch.ones(place + 1, self.actions.count)).log())  # ones: at the end
         return torch.stack(answers)
 
 
-def test_an_exact_model_generates_exactly_the_distribution_it_learned_from() -> None:
+@pytest.mark.parametrize("detail", [DETAILS[0], DETAILS[-1]])
+def test_an_exact_model_generates_exactly_the_distribution_it_learned_from(detail: Detail) -> None:
     # Three graphs with four nodes and four edges, in the proportions 5 : 2 : 1, and one with three edges.
     square = batch_of(PLAIN, [0] * 4, {(0, 1): 1, (1, 2): 1, (2, 3): 1, (3, 0): 1})
     paw = batch_of(PLAIN, [0] * 4, {(0, 1): 1, (1, 2): 1, (0, 2): 1, (2, 3): 1})
     share = {"square": 5 / 9, "paw": 2 / 9, "path": 2 / 9}
     kinds = {"square": square, "paw": paw, "path": path(4)}
     graphs = GraphBatch.cat([square] * 2500 + [paw] * 1000 + [path(4)] * 1000)
-    words = Vocabulary.of(graphs)
+    plain = Vocabulary.of(graphs)
+    words = GrowthWords.told(plain, *plain.encode(graphs), detail)
     actions = Actions.of(words)
     plan = Plan.of(*words.encode(graphs), graphs.graph_label, words.node_count)
-    grower = Grower(Table(graphs, words, actions), words, actions, plan, temperature=1.0)
+    grower = Grower(Table(graphs, words, actions), words, actions, plan, temperature=1.0, looks=3)
     made, report = grower.sample([4] * 1800, Seed(5), silent)
+    assert report["unlike_plan_at_first"] == 0
     found = fingerprints(made)
     counts = [found.count(fingerprints(kinds[name])[0]) for name in share]
     assert sum(counts) == 1800
@@ -334,6 +345,66 @@ def test_disconnected_graphs_are_left_out_and_counted(caplog: pytest.LogCaptureF
     assert "1 of 2 training graphs are not connected and left out" in caplog.text
     with pytest.raises(DignnError, match=r"No training graph has 5 nodes; their sizes are \[4\]"):
         generator.sample([5], seed=Seed(0))
+
+
+class Guesses:
+    """A network that knows nothing: all that is admissible is equally likely."""
+
+    def __init__(self, actions: Actions) -> None:
+        self.count = actions.count
+
+    def blank(self, count: int, size: int) -> list[Tensor]:
+        return [torch.zeros(count, size, 1)]
+
+    def step(self, code: Tensor, decision: DecisionPoint, label: Tensor, memory: list[Tensor], place: int) -> Tensor:
+        return torch.zeros(len(code), place + 1, self.count)
+
+
+def test_a_graph_that_is_not_as_planned_is_grown_again() -> None:
+    square = batch_of(PLAIN, [0] * 5, {(0, 1): 1, (1, 2): 1, (2, 3): 1, (3, 0): 1, (3, 4): 1})
+    plain = Vocabulary.of(square)
+    words = GrowthWords.told(plain, *plain.encode(square), DETAILS[0])
+    actions, plan = Actions.of(words), Plan.of(*words.encode(square), square.graph_label, words.node_count)
+    found = {}
+    for looks in (0, 1, 12):
+        grower = Grower(Guesses(actions), words, actions, plan, temperature=1.0, looks=looks)  # type: ignore[arg-type]
+        ticks: list[tuple[int, int]] = []
+        made, report = grower.sample([5] * 400, Seed(1), lambda done, total, ticks=ticks: ticks.append((done, total)))
+        alike = [name == fingerprints(square)[0] for name in fingerprints(made)]
+        found[looks] = sum(alike)
+        assert ticks[-1] == (400, 400)
+        assert bool(check_validity(made.check()).valid.all())
+        assert report["unlike_plan"] <= report["unlike_plan_at_first"]
+        assert sum(alike) >= 400 - report["unlike_plan"]  # the plan of this graph leaves no other
+    assert found[0] < found[1] < found[12]
+    assert found[12] > 3 * found[0]
+
+
+def test_copies_of_few_training_graphs_are_grown_again() -> None:
+    # Two of the three trees with five nodes; the third, a branch, can be made of their parts.
+    star = batch_of(PLAIN, [0] * 5, {(0, i): 1 for i in range(1, 5)})
+    graphs = GraphBatch.cat([path(5), star] * 15)
+    shares = {}
+    for new in (True, False):
+        generator = NodeGrowth(replace(QUICK, new=new)).fit(graphs, seed=Seed(0))
+        names = fingerprints(generator.sample([5] * 200, seed=Seed(1)))
+        report = generator.report["sampling"]
+        shares[new] = sum(name in fingerprints(graphs) for name in names)
+        if new:
+            assert report["copies"] == shares[new] < report["copies_at_first"]
+        else:
+            assert report["copies"] == report["copies_at_first"] == 0  # nobody looks
+    assert shares[True] < shares[False]
+
+
+def test_a_node_takes_no_more_edges_than_its_like_have(planted: GraphBatch) -> None:
+    words, generator = Vocabulary.of(planted), NodeGrowth(QUICK).fit(planted, seed=Seed(0))
+    made = generator.sample([10] * 100, seed=Seed(1))
+    nodes, degree = words.encode(planted)[0], planted.undirected.sum(2)
+    most = torch.tensor([int(degree[nodes == token].max()) for token in range(words.node_count)])
+    allowed = most[words.encode(made)[0]]
+    above = (made.undirected.sum(2) > allowed).any(1)
+    assert int(above.sum()) <= generator.report["sampling"]["reopened"] < 20
 
 
 def test_an_edge_that_finds_no_place_is_counted() -> None:

@@ -23,19 +23,26 @@ from dignn.core.progress import Tick
 from dignn.core.seeds import Seed
 from dignn.diffusion.training import train
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.isomorphism import fingerprints
 from dignn.graphs.schema import Schema
 from dignn.graphs.validity import connected
 from dignn.structure.base import Guide, StructureGenerator
 from dignn.structure.node_growth.growth_events import Events, decisions_of, events_of, targets_of
 from dignn.structure.node_growth.growth_network import GrowthNetwork
 from dignn.structure.node_growth.growth_orders import Actions, grow
-from dignn.structure.node_growth.growth_sampling import Grower, Plan
+from dignn.structure.node_growth.growth_plan import Plan
+from dignn.structure.node_growth.growth_sampling import Grower
+from dignn.structure.node_growth.growth_words import FEW, GrowthWords
+from dignn.structure.node_growth.growth_work import Work
 from dignn.structure.registry import STRUCTURE_GENERATORS
 from dignn.structure.settings import NodeGrowthConfig
-from dignn.structure.vocabulary import Vocabulary
 
 log = logging.getLogger(__name__)
 
+# Growths that batches are cut from, at least: few graphs are grown several times, in learning and for validation.
+_AT_ONCE, _VALIDATED = 1500, 150
+# Nodes of all events that are kept at once, at most.
+_CELLS = 4_000_000
 # One training graph in this many is kept for the validation loss, if that leaves as many to learn from.
 _VALIDATION = 10
 
@@ -50,10 +57,11 @@ class NodeGrowth(StructureGenerator):
     """
 
     config: NodeGrowthConfig
-    _words: Vocabulary
+    _words: GrowthWords
     _actions: Actions
     _network: GrowthNetwork
     _plan: Plan
+    _known: frozenset[str]
 
     def _fit(self, graphs: GraphBatch, seed: Seed, tick: Tick) -> GraphBatch:
         whole = connected(graphs)
@@ -62,26 +70,25 @@ class NodeGrowth(StructureGenerator):
         if not bool(whole.all()):
             log.warning("%d of %d training graphs are not connected and left out", int((~whole).sum()), len(whole))
         graphs = graphs[whole]
-        self._words = Vocabulary.of(graphs)
+        learning, validation = _divide(len(graphs), seed.child("validation"))
+        self._words = GrowthWords.fitting(graphs, learning, validation if self.config.roles else validation[:0])
         nodes, edges = self._words.encode(graphs)
+        few = self.config.new and len(graphs) < FEW
+        self._known = frozenset(fingerprints(graphs)) if few else frozenset()
         self._plan = Plan.of(nodes, edges, graphs.graph_label, self._words.node_count)
         self._build(graphs.schema, seed)
-        learning, validation = _divide(len(graphs), seed.child("validation"))
         if not bool((edges > 0).any()):  # single nodes: there is nothing to decide
             return graphs
         some, orders = (nodes[learning], edges[learning], graphs.graph_label[learning]), seed.child("orders")
         batches = itertools.chain.from_iterable(self._batches(*some, orders.child(n)) for n in itertools.count())
-        events = len(learning) + int((edges[learning] > 0).sum()) // 2
-        per_batch = max(1, round(len(learning) * self.config.events_per_batch / events))
-        training = self.config.training
-        steps = training.steps_for(len(learning), per_batch)
+        steps = self._steps(graphs[learning])
         validate = self._validate(nodes[validation], edges[validation], graphs.graph_label[validation], seed)
         with self._at_work():
             report = train(
                 self._network,
                 lambda step: [lambda: self._loss(next(batches))],
                 validate,
-                training,
+                self.config.training,
                 steps=steps,
                 tick=tick,
             )
@@ -98,11 +105,38 @@ class NodeGrowth(StructureGenerator):
         with seed.child("network").torch_globally():
             self._network = GrowthNetwork(self._words, self._actions, schema.graph_classes, **size)
 
-    def _batches(self, nodes: Tensor, edges: Tensor, label: Tensor, seed: Seed) -> Iterator[Events]:
-        """Random growths of graphs with these tokens and classes, in batches of similar length and in random order."""
-        every = events_of(grow(nodes, edges, label, seed.child("growth").torch()), self._words, self._actions)
+    def _steps(self, graphs: GraphBatch) -> int:
+        """Gradient steps to learn from graphs."""
+        events = len(graphs) + int(graphs.undirected.sum()) // 2
+        training, batch = self.config.training, self.config.events_per_batch
+        if training.epochs is not None:
+            return training.steps_for(len(graphs), max(1, round(len(graphs) * batch / events)))
+        work = Work.of(graphs, self._actions.count, batch)
+        return min(training.steps, work.steps(self.config.effort))
+
+    def _batches(
+        self, nodes: Tensor, edges: Tensor, label: Tensor, seed: Seed, at_once: int = _AT_ONCE
+    ) -> Iterator[Events]:
+        """Random growths of graphs with these tokens and classes, in batches of similar length and in random order.
+
+        Growths are made ``at_once`` where there are fewer graphs, each graph several times, and in pieces where their
+        events would take much memory.
+        """
+        cells = nodes.size(1) * (1 + int((edges > 0).sum((1, 2)).max()) // 2)
+        most = max(1, _CELLS // cells)
+        times = max(1, min(-(-at_once // len(nodes)), most // len(nodes)))
         generator = seed.child("order").torch()
-        mixed = torch.randperm(len(nodes), generator=generator)
+        several = torch.arange(len(nodes)).repeat(times)
+        if len(several) > most:
+            several = several[torch.randperm(len(several), generator=generator)]
+        for number, some in enumerate(several.split(most)):
+            source = seed.child("growth", number) if number else seed.child("growth")
+            grown = grow(nodes[some], edges[some], label[some], source.torch())
+            yield from self._mixed(events_of(grown, self._words, self._actions), generator)
+
+    def _mixed(self, every: Events, generator: torch.Generator) -> Iterator[Events]:
+        """Growths in batches of similar length and in random order."""
+        mixed = torch.randperm(len(every.length), generator=generator)
         mixed = mixed[every.length[mixed].argsort(stable=True)]
         batch = (every.length[mixed].cumsum(0) / self.config.events_per_batch).ceil().long()
         pieces = mixed.split(batch.unique_consecutive(return_counts=True)[1].tolist())
@@ -122,7 +156,7 @@ class NodeGrowth(StructureGenerator):
     def _validate(self, nodes: Tensor, edges: Tensor, label: Tensor, seed: Seed) -> Callable[[], float] | None:
         if not bool((edges > 0).any()):
             return None
-        batches = list(self._batches(nodes, edges, label, seed.child("validation orders").child(0)))
+        batches = list(self._batches(nodes, edges, label, seed.child("validation orders").child(0), _VALIDATED))
 
         def loss() -> float:
             decisions = [int((events.length - 1).sum()) for events in batches]
@@ -132,17 +166,22 @@ class NodeGrowth(StructureGenerator):
         return loss
 
     def _sample(self, sizes: list[int], seed: Seed, tick: Tick, guide: Guide | None) -> GraphBatch:
-        grower = Grower(self._network, self._words, self._actions, self._plan, self.config.temperature)
+        chosen = self.config.temperature, self.config.looks, self._known
+        grower = Grower(self._network, self._words, self._actions, self._plan, *chosen)
         with self._at_work():
             graphs, self.report["sampling"] = grower.sample(sizes, seed, tick, guide)
         return graphs
 
     def _state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         weights = put_under("network.", self._network.state_dict())
-        return weights | put_under("plan.", vars(self._plan)), {"vocabulary": self._words.to_json()}
+        return weights | put_under("plan.", vars(self._plan)), {
+            "vocabulary": self._words.to_json(),
+            "known": sorted(self._known),
+        }
 
     def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any], schema: Schema) -> None:
-        self._words = Vocabulary.from_json(settings["vocabulary"], schema)
+        self._words = GrowthWords.from_json(settings["vocabulary"], schema)
+        self._known = frozenset(map(str, settings["known"]))
         self._plan = Plan(**under("plan.", tensors))
         self._build(schema, Seed(0))
         self._network.load_state_dict(under("network.", tensors))

@@ -218,15 +218,22 @@ class DecisionPoint:
 
     def reopened(self) -> DecisionPoint:
         """The same with no node complete."""
-        return replace(self, relative=replace(self.relative, closed=torch.zeros_like(self.relative.closed)))
+        nothing = {name: torch.zeros_like(getattr(self.relative, name)) for name in ("closed", "degree")}
+        return replace(self, relative=replace(self.relative, **nothing))
+
+    def missing(self, most_edges: Tensor) -> Tensor:
+        """(B, Q, n) edges that each item still takes, where nodes of each token take at most ``most_edges`` (K,)."""
+        return (most_edges[self.tokens] - self.relative.degree).clamp_min(0)
 
     def admissible(self, actions: Actions) -> Tensor:
         """(B, Q, n, actions) what may come next, at which item."""
         left = self.remaining[..., actions.attach_token] > 0  # (B, Q, A)
-        open_ = self.visible & (self.relative.closed == 0)
+        missing = self.missing(actions.most_edges) > 0
+        open_ = self.visible & (self.relative.closed == 0) & missing
         attach = actions.attach_fits[self.tokens] & left[:, :, None, :] & open_[..., None]
         join = actions.join_fits[self.tokens, self.newest[:, :, None]]
-        free = open_ & (self.relative.kind == 0) & (self.extra > 0)[:, :, None] & ~self.itself
+        able = (missing & self.itself).any(2, keepdim=True)
+        free = open_ & (self.relative.kind == 0) & (self.extra > 0)[:, :, None] & ~self.itself & able
         return torch.cat([attach, join & free[..., None]], 3)
 
 

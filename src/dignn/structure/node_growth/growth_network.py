@@ -13,13 +13,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dignn.structure.node_growth.growth_events import FAR, WALK, DecisionPoint, RelativeFeatures
+from dignn.structure.node_growth.growth_events import FAR, WALK, DecisionPoint
 from dignn.structure.node_growth.growth_orders import Actions
 from dignn.structure.vocabulary import Vocabulary
 
 # Numbers of nodes or edges to come, and degrees, are told apart up to these.
 COUNT, DEGREE = 12, 8
 AGE = 4
+# Edges that a node may still take are told apart up to this one.
+MISSING = 4
 
 
 class GrowthNetwork(nn.Module):
@@ -32,12 +34,15 @@ class GrowthNetwork(nn.Module):
         width, layers, heads: of the transformer.
     """
 
+    most_edges: Tensor
+
     def __init__(
         self, words: Vocabulary, actions: Actions, classes: int, *, width: int = 48, layers: int = 4, heads: int = 4
     ) -> None:
         super().__init__()
         self.edge_count, self.classes = words.edge_count, classes
-        seen = FAR + 1 + words.edge_count + DEGREE + 1 + AGE + WALK
+        seen = FAR + 1 + words.edge_count + DEGREE + 1 + AGE + WALK + MISSING
+        self.register_buffer("most_edges", actions.most_edges, persistent=False)
         self.event = nn.Embedding(words.node_count + actions.count, width)
         self.plan = nn.Sequential(
             nn.Linear(2 * words.node_count + 2 * COUNT + 4 + classes, 2 * width), nn.SiLU(), nn.Linear(2 * width, width)
@@ -57,7 +62,7 @@ class GrowthNetwork(nn.Module):
             decision: what there is after each of them; items are the events.
             label: (B,) class of the graph.
         """
-        seen = self._seen(decision.relative)
+        seen = self._seen(decision)
         hidden = self.event(code) + self.plan(self._plan(decision, label))
         for layer, bias in zip(self.layers, self._bias(seen, decision.visible), strict=True):
             hidden = layer(hidden, layer.remember(hidden), seen, bias)
@@ -74,7 +79,7 @@ class GrowthNetwork(nn.Module):
                 node's place is written.
             place: the newest node.
         """
-        seen = self._seen(decision.relative)
+        seen = self._seen(decision)
         hidden = self.event(code)[:, None, :] + self.plan(self._plan(decision, label))
         for layer, bias, kept in zip(self.layers, self._bias(seen, decision.visible), memory, strict=False):
             kept[:, place] = layer.remember(hidden)[:, 0]
@@ -96,15 +101,17 @@ class GrowthNetwork(nn.Module):
         asked = self.asks(self.norm(hidden))[:, :, None, :] + self.offers(items)[:, None, :, :]
         return self.scores(functional.silu(asked + self.sees(seen)))
 
-    def _seen(self, relative: RelativeFeatures) -> Tensor:
+    def _seen(self, decision: DecisionPoint) -> Tensor:
         """(B, Q, n, features) what the newest node sees of each item."""
+        relative, missing = decision.relative, decision.missing(self.most_edges).long()
+        missing = functional.one_hot(missing.clamp_max(MISSING - 1), MISSING)
         dtype = self.sees.weight.dtype
         far = functional.one_hot(relative.distance.long(), FAR + 1)
         kind = functional.one_hot(relative.kind.long(), self.edge_count)
         degree = functional.one_hot(relative.degree.long().clamp_max(DEGREE - 1), DEGREE)
         age = relative.age.clamp_min(0).to(dtype)
         ages = [(relative.age == 1).to(dtype), 1 / (1 + age), age.log1p(), (age / 10).clamp_max(2)]
-        parts = [far, kind, degree, relative.closed[..., None], torch.stack(ages, -1), relative.walk]
+        parts = [far, kind, degree, relative.closed[..., None], torch.stack(ages, -1), relative.walk, missing]
         return torch.cat([part.to(dtype) for part in parts], -1)
 
     def _plan(self, decision: DecisionPoint, label: Tensor) -> Tensor:

@@ -27,6 +27,7 @@ class Actions:
         code: (K, E) the attach action of a node token and an edge token; -1 where there is none.
         attach_fits: (K, A) whether u's token may take attach action a: the metagraph.
         join_fits: (K, K, E - 1) whether tokens of u and of the newest node may be joined by edge token e + 1.
+        most_edges: (K,) how many edges a node of each token takes at most.
     """
 
     attach_token: Tensor
@@ -34,6 +35,7 @@ class Actions:
     code: Tensor
     attach_fits: Tensor
     join_fits: Tensor
+    most_edges: Tensor
 
     @property
     def attaches(self) -> int:
@@ -51,7 +53,7 @@ class Actions:
         token, edge = fits.any(0).nonzero().unbind(1)
         code = torch.full((words.node_count, words.edge_count), -1)
         code[token, edge + 1] = torch.arange(len(token))
-        return cls(token, edge + 1, code, fits[:, token, edge], fits)
+        return cls(token, edge + 1, code, fits[:, token, edge], fits, words.most_edges)
 
 
 @dataclass(frozen=True)

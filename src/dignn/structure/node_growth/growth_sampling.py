@@ -16,49 +16,20 @@ from dignn.core.threads import map_threads
 from dignn.diffusion.categorical import draw
 from dignn.diffusion.resampling import resample
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.isomorphism import fingerprints
 from dignn.structure.base import Guide
 from dignn.structure.node_growth.growth_events import DecisionPoint, GrowingGraphs
 from dignn.structure.node_growth.growth_network import GrowthNetwork
 from dignn.structure.node_growth.growth_orders import Actions
-from dignn.structure.vocabulary import Vocabulary
+from dignn.structure.node_growth.growth_plan import Plan
+from dignn.structure.vocabulary import UNBOUNDED, Vocabulary
 
 # Graphs that grow together, with random numbers of their own: the result does not depend on how many cores there are.
 _CHUNK = 384
+# Each further look at a graph that is not as planned is cooler than the one before.
+_COOLER = 0.87
 # A guide is asked from this share of the nodes on, at every second node.
 _GUIDED_FROM, _GUIDED_EVERY = 0.4, 2
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What training graphs consist of: numbers of nodes by token, edges beyond a tree, class of the graph.
-
-    Args:
-        tokens: (G, K), extra: (G,), label: (G,); ordered so that similar graphs are neighbours.
-    """
-
-    tokens: Tensor
-    extra: Tensor
-    label: Tensor
-
-    @classmethod
-    def of(cls, nodes: Tensor, edges: Tensor, label: Tensor, node_count: int) -> Plan:
-        tokens = torch.stack([(nodes == token).sum(1) for token in range(node_count)], 1)
-        extra = (edges > 0).sum((1, 2)) // 2 - (tokens.sum(1) - 1)
-        table = torch.cat([label[:, None], extra[:, None], tokens], 1)
-        order = sorted(range(len(table)), key=lambda number: table[number].tolist())
-        return cls(tokens[order], extra[order], label[order])
-
-    def draw(self, sizes: Sequence[int], generator: torch.Generator) -> Plan:
-        """One plan for each size, evenly spread over the training graphs of that size (stratified)."""
-        known = self.tokens.sum(1)
-        wanted = torch.tensor(sizes, dtype=torch.long)
-        chosen = torch.empty_like(wanted)
-        for size in wanted.unique().tolist():
-            here, options = (wanted == size).nonzero()[:, 0], (known == size).nonzero()[:, 0]
-            place = (torch.arange(len(here)) + torch.rand(len(here), generator=generator)) / len(here)
-            spread = options[(place * len(options)).long().clamp_max(len(options) - 1)]
-            chosen[here] = spread[torch.randperm(len(here), generator=generator)]
-        return Plan(self.tokens[chosen], self.extra[chosen], self.label[chosen])
 
 
 @dataclass(frozen=True)
@@ -71,6 +42,8 @@ class Grower:
         actions: what can be decided.
         plan: what training graphs consist of.
         temperature: of every decision.
+        looks: how often a graph that is not as planned, or known, is grown again.
+        known: fingerprints of graphs that are not to be copied.
     """
 
     network: GrowthNetwork
@@ -78,45 +51,118 @@ class Grower:
     actions: Actions
     plan: Plan
     temperature: float
+    looks: int = 0
+    known: frozenset[str] = frozenset()
 
     def sample(
         self, sizes: Sequence[int], seed: Seed, tick: Tick, guide: Guide | None = None
     ) -> tuple[GraphBatch, dict[str, Any]]:
         """Grows one graph for each size.
 
+        A graph in which nodes do not play the part that their tokens say, or that lacks edges, is grown again by the
+        same plan, and of all attempts the one with the fewest such faults is kept. An exact network makes none, so
+        what it generates is not changed by this. So is a copy of a known graph. A guide's graphs are not grown again.
+
         Returns the graphs, and how many of them lack edges that their plan asked for (``short_of_edges``) or had to
-        give an edge to a node that was complete, because nothing else could take what was still to come (``reopened``).
+        give an edge to a node that was complete, because nothing else could take what was still to come (``reopened``);
+        and how many were not as planned, or copies, at first (``unlike_plan_at_first``, ``copies_at_first``) and in the
+        end (``unlike_plan``, ``copies``).
         """
         if not len(sizes):
             return self.words.no_graphs(), {"graphs": 0}
         drawn = self.plan.draw(sizes, seed.child("plan").torch())
+        grown = _Grown.blank(len(sizes), int(drawn.tokens.sum(1).max()))
         together = Together(tick, len(sizes))
-
-        def one(index: Tensor) -> _Growing:
-            growing = _Growing(self, drawn, index, seed.child(int(index[0])).torch())
-            with torch.no_grad():
-                growing.run(guide)
-            together.add(len(index))
-            return growing
-
         workers = None if guide is None else 1  # a model to explain need not be made for threads
-        grown = map_threads(one, torch.arange(len(sizes)).split(_CHUNK), workers)
-        graphs = [self.words.decode(growing.nodes, growing.live.edges.long(), growing.label) for growing in grown]
-        return GraphBatch.cat(graphs), {
+        at_first: dict[str, int] = {}
+        for look in range(1 + (self.looks if guide is None else 0)):
+            pieces = grown.faulty().split(_CHUNK)
+            source = seed.child("look", look) if look else seed
+            cooler = _COOLER**look
+
+            def one(index: Tensor, source: Seed = source, cooler: float = cooler) -> _Growing:
+                growing = _Growing(self, drawn, index, source.child(int(index[0])).torch(), cooler)
+                with torch.no_grad():
+                    growing.run(guide)
+                return growing
+
+            for growing in map_threads(one, pieces, workers) if len(pieces[0]) else ():
+                together.add(grown.take(growing))
+            at_first = at_first or {f"{name}_at_first": number for name, number in grown.counts().items()}
+        together.add(len(grown.faulty()))
+        return self.words.decode(grown.nodes, grown.edges, grown.label), {
             "graphs": len(sizes),
-            "short_of_edges": sum(int((growing.extra > 0).sum()) for growing in grown),
-            "reopened": sum(int(growing.reopened.sum()) for growing in grown),
+            "short_of_edges": int((grown.short > 0).sum()),
+            "reopened": int(grown.reopened.sum()),
+            **at_first,
+            **grown.counts(),
         }
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """The best attempt at each graph so far.
+
+    Args:
+        nodes: (G, N), edges: (G, N, N) tokens.
+        label: (G,) class of the graph.
+        short: (G,) edges that found no place.
+        reopened: (G,) whether a complete node took an edge.
+        copied: (G,) whether it is a copy of a known graph.
+        faults: (G,) nodes and edges that are not as planned, and one for a copy.
+    """
+
+    nodes: Tensor
+    edges: Tensor
+    label: Tensor
+    short: Tensor
+    reopened: Tensor
+    copied: Tensor
+    faults: Tensor
+
+    @classmethod
+    def blank(cls, count: int, size: int) -> _Grown:
+        """No attempt at any graph."""
+        nodes, edges = torch.full((count, size), -1), torch.zeros(count, size, size, dtype=torch.long)
+        number = torch.zeros(count, dtype=torch.long)
+        return cls(
+            nodes, edges, number.clone(), number, number.bool(), number.bool(), torch.full_like(number, UNBOUNDED)
+        )
+
+    def faulty(self) -> Tensor:
+        """Numbers of the graphs that are not as planned, or copies."""
+        return self.faults.nonzero()[:, 0]
+
+    def counts(self) -> dict[str, int]:
+        """How many graphs are not as planned, and how many are copies."""
+        return {
+            "unlike_plan": int((self.faults > self.copied.long()).sum()),
+            "copies": int(self.copied.sum()),
+        }
+
+    def take(self, growing: _Growing) -> int:
+        """Keeps what is better than before; returns how many graphs are without fault now."""
+        nodes, edges, extra = (part.long().cpu() for part in (growing.nodes, growing.live.edges, growing.extra))
+        copied = growing.copied()
+        faults = growing.words.misfits(nodes, edges) + extra + copied
+        better = faults < self.faults[growing.index]
+        here, size = growing.index[better], nodes.size(1)
+        self.nodes[here, :size], self.edges[here, :size, :size] = nodes[better], edges[better]
+        self.short[here], self.faults[here], self.copied[here] = extra[better], faults[better], copied[better]
+        self.label[here], self.reopened[here] = growing.label.cpu()[better], growing.reopened.cpu()[better]
+        return int((faults == 0).sum())
 
 
 class _Growing:
     """Graphs of one chunk while they grow. All graphs with nodes to come have the same current size."""
 
-    def __init__(self, grower: Grower, drawn: Plan, index: Tensor, generator: torch.Generator) -> None:
-        self.network, self.words = grower.network, grower.words
+    def __init__(
+        self, grower: Grower, drawn: Plan, index: Tensor, generator: torch.Generator, cooler: float = 1.0
+    ) -> None:
+        self.network, self.words, self.known = grower.network, grower.words, grower.known
         device = model_device(self.network)
         self.actions = moved(grower.actions, device)
-        self.temperature, self.generator = grower.temperature, generator
+        self.temperature, self.generator = grower.temperature * cooler, generator
         self.index = index  # which of the requested graphs these are
         given = drawn.tokens[index], drawn.extra[index], drawn.label[index]
         self.remaining, self.extra, self.label = moved(given, device)
@@ -128,6 +174,13 @@ class _Growing:
         self.memory = self.network.blank(len(index), most)
         self.liked = torch.zeros(len(index))
         self.reopened = torch.zeros(len(index), dtype=torch.bool, device=device)
+
+    def copied(self) -> Tensor:
+        """(B,) which graphs are copies of known ones."""
+        if not self.known:
+            return torch.zeros(len(self.index), dtype=torch.bool)
+        graphs = self.words.decode(self.nodes, self.live.edges.long(), self.label)
+        return torch.tensor([name in self.known for name in fingerprints(graphs)])
 
     def run(self, guide: Guide | None) -> None:
         first = draw(self.remaining.float(), self.generator)[:, None]

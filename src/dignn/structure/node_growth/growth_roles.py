@@ -1,0 +1,77 @@
+"""The part that a node plays in a finished graph: how many edges it has, and how short a cycle it lies on.
+
+A grid's corner, side and centre differ by it, as do the walls and the roof of a house. A growth that knows which parts
+are still to be filled closes shapes exactly, and a graph that has grown can be held against what was planned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What is told apart.
+
+    Args:
+        degrees: numbers of edges are told apart up to this one, which stands for larger ones as well; 0 for not at all.
+        cycles: lengths of the shortest cycle through a node are told apart up to this one; longer is none.
+    """
+
+    degrees: int
+    cycles: int
+
+    @property
+    def count(self) -> int:
+        """Number of roles."""
+        return (self.degrees + 1) * (self.cycles + 1)
+
+    def roles(self, joined: Tensor) -> Tensor:
+        """(B, N) role of each node of graphs with these edges (B, N, N); 0 on padding."""
+        degree = joined.sum(2).clamp_max(self.degrees)
+        cycle = shortest_cycles(joined, self.cycles) if self.cycles else torch.zeros_like(degree)
+        return degree * (self.cycles + 1) + cycle
+
+
+# What words may tell of roles, the most first.
+DETAILS = (Detail(degrees=7, cycles=6), Detail(degrees=4, cycles=6), Detail(degrees=0, cycles=6), Detail(0, 0))
+
+
+def shortest_cycles(joined: Tensor, longest: int) -> Tensor:
+    """(B, N) length of the shortest cycle through each node, 0 where there is none up to ``longest``.
+
+    A cycle through an edge is a way from one end to the other that does not take the edge, so a search of at most
+    ``longest`` - 1 steps starts from one end of every edge.
+
+    Args:
+        joined: (B, N, N) whether two nodes have an edge; symmetric, without self-loops.
+        longest: of the cycles.
+    """
+    count, size, _ = joined.shape
+    graph, u, v = joined.triu(1).nonzero(as_tuple=True)
+    number = torch.bincount(graph, minlength=count)
+    most = int(number.max()) if len(graph) else 0
+    place = torch.arange(len(graph), device=joined.device) - (number.cumsum(0) - number)[graph]
+    ends = torch.zeros(2, count, most, 1, dtype=torch.long, device=joined.device)
+    ends[:, graph, place, 0] = torch.stack([u, v])
+    one, other = ends
+    step = joined.float()
+    front = torch.zeros(count, most, size, device=joined.device)
+    front[graph, place, u] = 1.0
+    unseen, length = front == 0, torch.zeros(count, most, dtype=torch.long, device=joined.device)
+    for steps in range(1, min(size, longest)):
+        reached = front @ step
+        for here, there in ((one, other), (other, one)):  # not by the edge itself
+            reached.scatter_add_(2, there, -front.gather(2, here))
+        front = ((reached > 0.5) & unseen).float()
+        unseen &= front == 0
+        length[(front.gather(2, other)[..., 0] > 0) & (length == 0)] = steps + 1
+    never = longest + 1
+    length = length[graph, place]
+    shortest = torch.full((count * size,), never, device=joined.device)
+    for end in (u, v):
+        shortest.scatter_reduce_(0, graph * size + end, length.where(length > 0, never), "amin")
+    return shortest.where(shortest < never, 0).view(count, size)
