@@ -21,7 +21,7 @@ from dignn.structure.vocabulary import Vocabulary
 COUNT, DEGREE = 12, 8
 AGE = 4
 # Edges that a node may still take are told apart up to this one.
-MISSING = 4
+LACKING = 4
 
 
 class GrowthNetwork(nn.Module):
@@ -41,7 +41,7 @@ class GrowthNetwork(nn.Module):
     ) -> None:
         super().__init__()
         self.edge_count, self.classes = words.edge_count, classes
-        seen = FAR + 1 + words.edge_count + DEGREE + 1 + AGE + WALK + MISSING
+        seen = FAR + 1 + words.edge_count + DEGREE + 1 + AGE + WALK + LACKING
         self.register_buffer("most_edges", actions.most_edges, persistent=False)
         self.event = nn.Embedding(words.node_count + actions.count, width)
         self.plan = nn.Sequential(
@@ -104,7 +104,7 @@ class GrowthNetwork(nn.Module):
     def _seen(self, decision: DecisionPoint) -> Tensor:
         """(B, Q, n, features) what the newest node sees of each item."""
         relative, missing = decision.relative, decision.missing(self.most_edges).long()
-        missing = functional.one_hot(missing.clamp_max(MISSING - 1), MISSING)
+        missing = functional.one_hot(missing.clamp_max(LACKING - 1), LACKING)
         dtype = self.sees.weight.dtype
         far = functional.one_hot(relative.distance.long(), FAR + 1)
         kind = functional.one_hot(relative.kind.long(), self.edge_count)
