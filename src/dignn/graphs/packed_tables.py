@@ -11,6 +11,9 @@ from dignn.core.errors import SchemaError
 from dignn.graphs.column_checks import missing_where_it_may_not
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
+# Continuous tables with at most this share of entries that are not zero are stored by those entries.
+SPARSE_SHARE = 0.2
+
 
 def outside(values: Tensor, low: int, end: int) -> bool:
     """Whether a value is below ``low``, or not below ``end``."""
@@ -24,8 +27,9 @@ def _lacks(table: Tensor, spec: FeatureSpec) -> bool:
 
 
 def pack_table(prefix: str, table: Tensor, kind: FeatureKind) -> dict[str, Tensor]:
-    """Discrete tables are stored by their non-zero entries: word tables are almost empty."""
-    if not kind.discrete:
+    """Discrete and sparse tables are stored by their non-zero entries: word tables are almost empty."""
+    sparse = kind is FeatureKind.CONTINUOUS and int((table != 0).sum()) <= SPARSE_SHARE * table.numel()
+    if not (kind.discrete or sparse):
         return {f"{prefix}.dense": table}
     row, column = table.nonzero(as_tuple=True)
     return {
@@ -37,7 +41,8 @@ def pack_table(prefix: str, table: Tensor, kind: FeatureKind) -> dict[str, Tenso
 
 def unpack_table(prefix: str, tensors: Mapping[str, Tensor], spec: FeatureSpec) -> Tensor | None:
     """The table that :func:`pack_table` gave; None where there is nothing of it."""
-    parts = ("count", "column", "value") if spec.kind.discrete else ("dense",)
+    sparse = spec.kind.discrete or f"{prefix}.count" in tensors
+    parts = ("count", "column", "value") if sparse else ("dense",)
     found = {part: tensors[f"{prefix}.{part}"] for part in parts if f"{prefix}.{part}" in tensors}
     if not found:
         return None
@@ -47,7 +52,7 @@ def unpack_table(prefix: str, tensors: Mapping[str, Tensor], spec: FeatureSpec) 
         strange = found[part].isinf().any() if part == "dense" else ~found[part].isfinite().all()
         if bool(strange) or (part == "dense" and _lacks(found[part], spec)):
             raise SchemaError(f"{prefix}.{part} holds values that are no numbers")
-    if not spec.kind.discrete:
+    if not sparse:
         return found["dense"]
     count, column, value = found["count"].long(), found["column"].long(), found["value"]
     if int(count.sum()) != len(column) or column.shape != value.shape or outside(column, 0, spec.width):

@@ -212,8 +212,10 @@ def _shares(values: Tensor, counts: Tensor, bounds: Tensor) -> Tensor:
     for some, of in zip(values.split(_BLOCK), counts.split(_BLOCK), strict=True):
         number = torch.bucketize(some.contiguous(), bounds, right=True) - 1  # (b, d)
         number[some == bounds[-1]] = DENSITY_BINS - 1
-        node, column = ((number >= 0) & (number < DENSITY_BINS)).nonzero(as_tuple=True)
-        found.index_add_(0, number[node, column], of[node])
+        inside = (number >= 0) & (number < DENSITY_BINS)
+        cell = torch.arange(len(some))[:, None] * DENSITY_BINS + number
+        held = torch.bincount(cell[inside], minlength=len(some) * DENSITY_BINS)  # values of each node in each bin
+        found += held.view(len(some), DENSITY_BINS).double().T @ of
     total = counts.sum(0).clamp_min(torch.finfo(torch.float32).tiny) * values.size(1)
     return (found / total).T.float()
 
