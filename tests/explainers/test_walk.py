@@ -235,6 +235,25 @@ def test_the_nearest_example_is_nearest_to_the_model(planted: Dataset, finished:
             assert torch.equal(item.example.features("author"), made.real.train[nearest.graph].features("author"))
 
 
+def test_what_has_no_label_is_never_called_labelled_and_a_second_fit_changes_nothing(planted: Dataset) -> None:
+    few = planted.data.clone()
+    y = few["author"].y
+    few["author"].y = torch.where(torch.arange(len(y)) % 5 == 0, y, -1)
+    made = DiGNNExplainer(TinyHetero(planted.schema), few, schema=planted.schema, config=SMALL, seed=0)
+    first, second = (made.fit().explain(measure=False) for _ in range(2))
+    assert first.about["agreement"] == second.about["agreement"]
+    assert first.about["sampling"] == second.about["sampling"]
+    assert first.about["sampling"]["unlabelled"] > 0
+    assert first.about["agreement"]["count"] <= int((few["author"].y >= 0).sum())
+    for one, other in zip(first.values(), second.values(), strict=True):
+        assert [item.probability for item in one] == [item.probability for item in other]
+        for item in one:
+            assert item.evidence is not None
+            nearest = item.evidence.nearest
+            given = int(few["author"].y[made.real.train.row[nearest.graph, nearest.node]])
+            assert nearest.label == (None if given < 0 else given)
+
+
 def test_a_run_folder_holds_what_others_rely_on(planted: Dataset, tmp_path: Path) -> None:
     explainer(planted, folder=tmp_path, about={"dataset": "planted"}).fit().explain()
     assert {path.name for path in tmp_path.iterdir()} == FILES

@@ -95,3 +95,14 @@ def test_graphs_without_a_label_get_that_of_the_model() -> None:
         own = torch.tensor([int(graphs[size - 3].y) for size in batch.sizes.tolist()])
         assert torch.equal(batch.graph_label, torch.where(own >= 0, own, 1 - batch.sizes % 2))
     assert (made.data.graph_label >= 0).all()
+
+
+def test_graphs_that_are_sampled_again_know_the_labels_of_the_data_alone(planted: Dataset) -> None:
+    made = few_labels(planted, 5)
+    label_unlabelled(made, by_row)
+    first, told = made.train, dict(made.report)
+    made.sample()
+    assert torch.equal(made.train.label, made.train_given.label)
+    label_unlabelled(made, by_row)
+    assert torch.equal(made.train.label, first.label)
+    assert made.report == told

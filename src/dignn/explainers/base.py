@@ -318,7 +318,7 @@ class Explainer(ABC):
                 valid = self._candidates[validity.valid]
             with self.run.stage("GS"):
                 ranking = self.ranker.rank(valid, self.adapter.score(valid), top_k)
-                number, known = validity.valid.nonzero()[:, 0], (self.real.train, self.train_scores)
+                number, known = validity.valid.nonzero()[:, 0], (self.real.train_given, self.train_scores)
                 by_class = chosen_explanations(ranking, top_k, number, self.members, self.adapter, known)
             self._metrics = self._measured(ranking, validity, measure, measure_again)
             reference = self.run.artifact(

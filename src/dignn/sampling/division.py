@@ -70,9 +70,11 @@ class RealGraphs(ABC):
 
     def __init__(self, data: Adjacency, learned: np.ndarray) -> None:
         self.data, self.learned = data, learned
+        self._data_given = data
 
     def sample(self) -> None:
-        """Draws the graphs: subgraphs by forest fire, or the data's own graphs."""
+        """Draws the graphs: subgraphs by forest fire, or the data's own graphs, with the labels that the data gives."""
+        self.data = self._data_given
         train, held_out, asked = self._draw()
         self.report = {"asked": asked, "found": len(train) + len(held_out)}
         if not len(train) or not len(held_out):

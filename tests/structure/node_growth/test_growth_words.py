@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import networkx as nx
 import pytest
 import torch
@@ -14,7 +16,7 @@ from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.schema import Relation
 from dignn.sampling.forest_fire import forest_fire
-from dignn.structure.node_growth import growth_words
+from dignn.structure.node_growth import growth_roles, growth_words
 from dignn.structure.node_growth.growth_orders import Actions
 from dignn.structure.node_growth.growth_roles import DETAILS, Detail, shortest_cycles
 from dignn.structure.node_growth.growth_words import GrowthWords
@@ -55,6 +57,8 @@ def test_shortest_cycles_are_those_that_a_search_finds(size: int, density: float
     joined = torch.stack([torch.tensor(nx.to_numpy_array(graph)) > 0 for graph in graphs])
     expected = [[shortest(graph, node, longest) for node in range(size)] for graph in graphs]
     assert shortest_cycles(joined, longest).tolist() == expected
+    with mock.patch.object(growth_roles, "_CELLS", 1):  # one graph at a time
+        assert shortest_cycles(joined, longest).tolist() == expected
 
 
 def test_corners_sides_and_the_centre_of_a_grid_are_different_words() -> None:

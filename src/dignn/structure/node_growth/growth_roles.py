@@ -11,6 +11,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+# Numbers that a search for cycles holds at once, for each of its few tensors.
+_CELLS = 2**22
+
 
 @dataclass(frozen=True)
 class Detail:
@@ -43,6 +46,8 @@ DETAILS = (Detail(degrees=7, cycles=6), Detail(degrees=4, cycles=6), Detail(degr
 def shortest_cycles(joined: Tensor, longest: int) -> Tensor:
     """(B, N) length of the shortest cycle through each node, 0 where there is none up to ``longest``.
 
+    Some graphs at a time, so that memory stays small however many and dense they are.
+
     A cycle through an edge is a way from one end to the other that does not take the edge, so a search of at most
     ``longest`` - 1 steps starts from one end of every edge.
 
@@ -50,6 +55,13 @@ def shortest_cycles(joined: Tensor, longest: int) -> Tensor:
         joined: (B, N, N) whether two nodes have an edge; symmetric, without self-loops.
         longest: of the cycles.
     """
+    size = joined.size(1)
+    most = int(joined.sum((1, 2)).max()) // 2 if len(joined) else 0
+    at_once = max(1, _CELLS // max(1, most * size))
+    return torch.cat([_shortest_cycles(some, longest) for some in joined.split(at_once)])
+
+
+def _shortest_cycles(joined: Tensor, longest: int) -> Tensor:
     count, size, _ = joined.shape
     graph, u, v = joined.triu(1).nonzero(as_tuple=True)
     number = torch.bincount(graph, minlength=count)
