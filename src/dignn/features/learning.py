@@ -37,7 +37,7 @@ def train_on_rows(
         seed: of batches and noise.
         tick: progress.
     """
-    learn, held = table.divide(VALIDATION_SHARE, seed.child("division").torch())
+    learn, held = held_apart(table, seed)
     generator = seed.child("batches").torch()
     device = model_device(network)
 
@@ -62,6 +62,11 @@ def train_on_rows(
     steps = config.steps_for(len(learn), batch)
     with seed.child("dropout").torch_globally():
         return train(network, lambda step: [shard], validate if held else None, config, steps=steps, tick=tick)
+
+
+def held_apart(table: Table, seed: Seed) -> tuple[Table, Table | None]:
+    """The rows that :func:`train_on_rows` learns from with this seed, and those that it does not."""
+    return table.divide(VALIDATION_SHARE, seed.child("division").torch())
 
 
 def even_times(rows: Tensor, generator: torch.Generator) -> Tensor:

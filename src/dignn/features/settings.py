@@ -27,9 +27,11 @@ class DiTabDDPMConfig:
         blocks: residual blocks of the network.
         dropout: in the blocks.
         batch: rows in a batch.
-        emphasis: how much more than in the data columns follow the class: log frequencies of a class are moved away
-            from those of all rows by this share. The features of a generated graph depend on each other by their
-            classes alone, those of a real one in other ways too; a little emphasis makes up for that.
+        emphasis: how much more than in the data columns follow the class, at least: log frequencies of a class move
+            away from those of all rows by this share. The features of a generated graph depend on each other by their
+            classes alone, those of a real one in other ways too; a little emphasis makes up for that. With absorbing
+            noise it is raised until generated rows follow their classes as held-out rows say that real ones do; 0 for
+            none at all.
         sampler_steps: steps of the reverse chain (marginal noise).
         grid: how they are spread.
         training: how the network is trained with absorbing noise.

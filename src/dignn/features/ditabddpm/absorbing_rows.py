@@ -17,6 +17,7 @@ from torch.nn import functional as F
 from dignn.core.files import put_under, under
 from dignn.core.seeds import Seed
 from dignn.diffusion.categorical import draw
+from dignn.features.ditabddpm.class_strength import class_strength
 from dignn.features.ditabddpm.entry_counts import (
     RANGES,
     CountHead,
@@ -102,7 +103,7 @@ class AbsorbingRows:
     chunk = 1024
 
     def __init__(self, columns: int, labels: int, config: DiTabDDPMConfig, context: int = 0) -> None:
-        self._columns, self._labels, self._emphasis = columns, labels, config.emphasis
+        self._columns, self._labels, self.emphasis = columns, labels, config.emphasis
         self.network = SetNetwork(columns, labels, config, context)
         self._learned: LearnedValues | None = None  # of entries, where they depend on each other
         self._exact = True  # whether only values that a column has are drawn
@@ -115,15 +116,9 @@ class AbsorbingRows:
 
     def learn_frequencies(self, table: Table) -> None:
         """Counts what needs no network: frequencies of columns, of numbers of entries and of values, by label."""
-        weight = table.label_weight.float()
         self._always = (table.rows != 0).all(0)  # nothing to draw, and a draw would miss some
         number = (table.rows != 0).sum(1) - self._always.sum()
-        frequency = torch.cat([weight @ (some != 0).float() for some in table.rows.split(512, dim=1)], dim=1)  # (L, d)
-        frequency[:, self._always] = 0.0
-        frequency = frequency / table.weight.mean()
-        everywhere = frequency[-1:] / frequency[-1:].sum().clamp_min(1e-9)
-        mixed = frequency + _borrowed(frequency) * everywhere
-        self._base = (mixed / mixed.sum(1, keepdim=True).clamp_min(1e-9)).clamp_min(_LEAST).log()
+        self._base = _log_frequencies(table, self._always)
         self._count = torch.zeros(self._labels, int(number.max()) + 1, dtype=torch.float64)
         self._count.index_add_(1, number, table.label_weight)
         self._presence = presence_by_count(table.rows, table.weight, number, self._count)
@@ -131,6 +126,16 @@ class AbsorbingRows:
         self._values = EntryValues.of(
             table.rows, table.label_weight[-1:] if self._varied(table) else table.label_weight
         )
+
+    def follow_classes(self, learned: Table, held: Table, generator: torch.Generator) -> None:
+        """Sets how far rows lean towards their class, by rows that the network has not learned from.
+
+        Frequencies become those of the learned rows alone; they are to be counted anew afterwards.
+        """
+        self.learn_frequencies(learned)
+        told = _log_frequencies(held, self._always)
+        with torch.no_grad():
+            self.emphasis = class_strength(self, learned, told - told[-1], generator)
 
     def learn_values(self, table: Table, seed: Seed) -> tuple[LearnedValues, Table] | None:
         """What is to learn about values, and from which table; None where they are hardly more than ones.
@@ -221,7 +226,7 @@ class AbsorbingRows:
         count = draw(chance, generator, uniform=even_points(label, generator))
         left, order = (count - present.sum(1)).clamp_min(0).sort(descending=True, stable=True)
         label, count, given, present = label[order], count[order], given[order], present[order]
-        base = (self._base + self._emphasis * (self._base - self._base[-1]))[label].masked_fill(closed, -torch.inf)
+        base = (self._base + self.emphasis * (self._base - self._base[-1]))[label].masked_fill(closed, -torch.inf)
         if given.fixed is not None:
             base = base.masked_fill(given.fixed.mask, -torch.inf)
         self._reveal(present, left, count, base, label, given.context, generator)
@@ -283,7 +288,7 @@ class AbsorbingRows:
             tensors |= put_under("values.", self._learned.kept())
             settings = {**settings, "exact": self._exact}
         kept = {"base": self._base, "count": self._count, "always": self._always, "presence": self._presence}
-        return kept | tensors, settings
+        return kept | tensors, {**settings, "emphasis": self.emphasis}
 
     @classmethod
     def restored(
@@ -294,11 +299,23 @@ class AbsorbingRows:
         process._base, process._count, process._always = tensors["base"], tensors["count"], tensors["always"]
         process._presence = tensors.get("presence", torch.full((RANGES, columns), 0.5))  # as good as unknown
         process._values = EntryValues.restored(tensors, settings)
+        process.emphasis = settings.get("emphasis", config.emphasis)
         if "exact" in settings:
             norm, length = process._values.norm, process._values.length
             process._learned = LearnedValues.restored(under("values.", tensors), norm, length)
             process._exact = settings["exact"]
         return process
+
+
+def _log_frequencies(table: Table, always: Tensor) -> Tensor:
+    """Logarithms of how often columns are entries of rows of each label, mixed with those of all rows.  (L, d)"""
+    weight = table.label_weight.float()
+    frequency = torch.cat([weight @ (some != 0).float() for some in table.rows.split(512, dim=1)], dim=1)  # (L, d)
+    frequency[:, always] = 0.0
+    frequency = frequency / table.weight.mean()
+    everywhere = frequency[-1:] / frequency[-1:].sum().clamp_min(1e-9)
+    mixed = frequency + _borrowed(frequency) * everywhere
+    return (mixed / mixed.sum(1, keepdim=True).clamp_min(1e-9)).clamp_min(_LEAST).log()
 
 
 def _borrowed(frequency: Tensor) -> float:

@@ -17,9 +17,10 @@ from dignn.core.seeds import Seed
 from dignn.diffusion.settings import TrainingConfig
 from dignn.features.base import GENERATED_KINDS, FeatureGenerator
 from dignn.features.ditabddpm.absorbing_rows import AbsorbingRows
+from dignn.features.ditabddpm.class_strength import LEAST_TOLD
 from dignn.features.ditabddpm.marginal_columns import MarginalColumns
 from dignn.features.given import Given
-from dignn.features.learning import train_on_rows
+from dignn.features.learning import held_apart, train_on_rows
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.features.settings import DiTabDDPMConfig
 from dignn.features.table import Table
@@ -78,7 +79,20 @@ class DiTabDDPM(FeatureGenerator):
             if isinstance(process, AbsorbingRows):
                 self._learn_values(process, table, seed.child("values"))
             process.network.eval()
+        if isinstance(process, AbsorbingRows):
+            self._follow_classes(process, table, rows, seed)
+        with self._at_work():
             process.calibrate(table, seed.child("calibration").torch())
+
+    def _follow_classes(self, process: AbsorbingRows, table: Table, rows: Table, seed: Seed) -> None:
+        """Lets rows follow their classes as real ones do, which the rows held out of training tell."""
+        if not self.config.emphasis or table.classes < 2 or not len(rows):
+            return
+        learned, held = held_apart(rows, seed)
+        if held is not None and len(held) >= LEAST_TOLD:
+            process.follow_classes(learned, held, seed.child("classes").torch())
+            process.learn_frequencies(table)
+            self.report["emphasis"] = process.emphasis
 
     def _learn_values(self, process: AbsorbingRows, table: Table, seed: Seed) -> None:
         """Learns the values of entries that are not all alike."""

@@ -1,0 +1,101 @@
+"""Rows lean towards their class as far as rows that nothing was learned from say that real ones do."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from dignn.core.seeds import Seed
+from dignn.features.ditabddpm.class_strength import TRIED, class_strength
+from dignn.features.ditabddpm.generator import DiTabDDPM
+from dignn.features.given import NOTHING_GIVEN, Given
+from dignn.features.settings import DiTabDDPMConfig
+from dignn.features.table import Table
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+
+COLUMNS = 8
+SPEC = FeatureSpec(FeatureKind.BINARY, COLUMNS)
+# The first half of the columns speaks for class 0, the other half for class 1.
+TOLD = torch.tensor([[1.0] * 4 + [-1.0] * 4, [-1.0] * 4 + [1.0] * 4, [0.0] * COLUMNS])
+
+
+def rows_of(label: Tensor, own: float, generator: torch.Generator) -> Tensor:
+    """One entry for each row, with this probability in the half of its class."""
+    right = torch.rand(len(label), generator=generator) < own
+    half = torch.where(right, label, 1 - label)
+    column = half * 4 + torch.randint(4, (len(label),), generator=generator)
+    return torch.eye(COLUMNS)[column]
+
+
+class Leaning:
+    """Rows that follow their class the more the larger the emphasis: with probability .6 + .5 of it."""
+
+    def __init__(self, emphasis: float) -> None:
+        self.emphasis, self.tried = emphasis, 0
+
+    def sample(self, label: Tensor, generator: torch.Generator, given: Given = NOTHING_GIVEN) -> Tensor:
+        self.tried += 1
+        return rows_of(label, 0.6 + 0.5 * self.emphasis, generator)
+
+
+def real(own: float) -> Table:
+    label = torch.arange(20_000) % 2
+    return Table.of(rows_of(label, own, Seed(1).torch()), torch.eye(2)[label], SPEC)
+
+
+@pytest.mark.parametrize("wanted", [0.1, 0.3, 0.5])
+def test_rows_come_to_follow_their_classes_as_real_ones_do(wanted: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dignn.features.ditabddpm.class_strength.TRIED_ROWS", 20_000)  # of one entry each
+    process = Leaning(0.05)
+    found = class_strength(process, real(0.6 + 0.5 * wanted), TOLD, Seed(0).torch())
+    assert found == pytest.approx(wanted, abs=0.05)
+    assert process.emphasis == 0.05  # the process is as it was
+
+
+def test_where_rows_follow_enough_nothing_more_is_tried() -> None:
+    process = Leaning(0.2)
+    assert class_strength(process, real(0.5), TOLD, Seed(0).torch()) == 0.2
+    assert process.tried == 1
+
+
+def test_there_is_a_limit() -> None:
+    assert class_strength(Leaning(0.05), real(1.0), TOLD, Seed(0).torch()) == max(TRIED)
+
+
+def topics(count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows of eight of 400 columns, six of them from the forty of the class; and classes."""
+    label = torch.arange(count) % 10
+    own = label[:, None] * 40 + torch.rand(count, 40, generator=generator).topk(6).indices
+    any_column = torch.rand(count, 400, generator=generator).topk(2).indices
+    rows = torch.zeros(count, 400)
+    return rows.scatter_(1, torch.cat([own, any_column], dim=1), 1.0), label
+
+
+def test_classes_with_few_rows_are_followed_more() -> None:
+    """The share of entries from the class's own columns is nearer to the real one than without."""
+    rows, label = topics(300, Seed(3).torch())
+    spec, condition = FeatureSpec(FeatureKind.BINARY, 400), torch.eye(10)[label]
+    config = DiTabDDPMConfig(width=16, blocks=1)
+    followed = DiTabDDPM(config).fit(rows, condition, spec, seed=Seed(0))
+
+    def own_share(some: Tensor) -> float:
+        row, column = some.nonzero(as_tuple=True)
+        return float((column // 40 == label[row]).double().mean())
+
+    assert followed.report["emphasis"] > config.emphasis
+    with_it = own_share(followed.sample(condition, seed=Seed(1)))
+    followed._process.emphasis = config.emphasis  # type: ignore[union-attr]
+    without = own_share(followed.sample(condition, seed=Seed(1)))
+    assert without < with_it < own_share(rows) + 0.1
+    assert abs(own_share(rows) - with_it) < abs(own_share(rows) - without)
+
+
+def test_what_was_found_is_kept_in_files_and_none_is_none() -> None:
+    rows, label = topics(300, Seed(3).torch())
+    spec, condition = FeatureSpec(FeatureKind.BINARY, 400), torch.eye(10)[label]
+    made = DiTabDDPM(DiTabDDPMConfig(width=16, blocks=1)).fit(rows, condition, spec, seed=Seed(0))
+    again = DiTabDDPM(DiTabDDPMConfig(width=16, blocks=1)).restore(*made.state(), spec)
+    assert torch.equal(made.sample(condition, seed=Seed(2)), again.sample(condition, seed=Seed(2)))
+    plain = DiTabDDPM(DiTabDDPMConfig(width=16, blocks=1, emphasis=0.0)).fit(rows, condition, spec, seed=Seed(0))
+    assert "emphasis" not in plain.report
