@@ -49,6 +49,20 @@ def test_the_size_of_a_step_does_not_depend_on_the_gradient() -> None:
     assert float(steps[1].square().mean().sqrt()) == pytest.approx(0.02, rel=0.3)
 
 
+def test_each_matrix_has_a_momentum_of_its_own_though_some_have_no_gradient_now_and_then() -> None:
+    present = [(True, True), (False, True), (True, False), (True, True)]  # by step and matrix
+    together, alone = ([nn.Parameter(some(16, 24, seed=number)) for number in range(2)] for _ in range(2))
+    optimizer, own = Muon(together, lr=0.1), [Muon([weight], lr=0.1) for weight in alone]
+    for step, has in enumerate(present):
+        for number, there in enumerate(has):
+            gradient = some(16, 24, seed=10 + 2 * step + number) if there else None
+            together[number].grad, alone[number].grad = gradient, None if gradient is None else gradient.clone()
+            own[number].step()
+        optimizer.step()
+    for one, other in zip(together, alone, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+
+
 def test_it_finds_the_minimum_of_a_convex_function_with_directions_of_very_different_steepness() -> None:
     scale = torch.logspace(0, -3, 16)
     wanted = some(16, 16, seed=1)

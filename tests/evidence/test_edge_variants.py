@@ -11,6 +11,7 @@ from carrying_graphs import bonded, friends
 from dignn import infer_schema
 from dignn.evidence.clauses import feature_clauses
 from dignn.evidence.edge_variants import average_edge_rows, average_words, averaged, carried_words, unusual_edges
+from dignn.evidence.neutral_rows import STEPPED, average_row
 from dignn.evidence.removal import Effects, removal_effects
 from dignn.evidence.sentences import sentences
 from dignn.evidence.variants import Kind, Part, without
@@ -18,7 +19,7 @@ from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.conversion import from_pyg, to_pyg
 from dignn.graphs.edge_tables import edge_values, own_cells
-from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind, FeatureSpec
 from dignn.model.adapter import GNNAdapter
 
 
@@ -98,6 +99,19 @@ def test_the_usual_category_is_one_of_them() -> None:
     assert average.sum() == 1
     assert int(average.argmax()) == int(batch.edge_tables[label].sum(0).argmax())
     assert len(rows) == len(batch.edge_tables[label])
+
+
+def test_each_column_is_averaged_over_the_values_that_are_there() -> None:
+    kinds = (ColumnKind.CATEGORICAL, ColumnKind.CATEGORICAL)
+    columns = (*(Column(kind, levels=9, missing=True) for kind in kinds), Column(ColumnKind.COUNT, levels=9))
+    lost = torch.nan
+    rows = torch.tensor([[3, 1, 1], [3, 2, 1], [3, 4, 5], [lost, 4, 1], [lost, 4, 1], [lost, lost, 0.0]])
+    spec = FeatureSpec(FeatureKind.MIXED, 3, columns=columns)
+    assert average_row(rows, spec, STEPPED).tolist() == [3, 4, 1]
+    alike = FeatureSpec(FeatureKind.CATEGORICAL, 3, levels=(9, 9, 9))
+    assert average_row(rows[:3], alike, STEPPED).tolist() == [3, 1, 1]
+    members = FeatureSpec(FeatureKind.IDENTITY, 3)
+    assert average_row(torch.eye(3)[[0, 2, 2, 1]], members, STEPPED).tolist() == [0, 0, 1]
 
 
 def test_sentences_say_what_happens_with_an_average_weight() -> None:

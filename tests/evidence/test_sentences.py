@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from dignn.core.seeds import Seed
-from dignn.evidence.grammar import a, at_least, count, listed, noun, nouns, percent, quoted
+from dignn.evidence.grammar import a, at_least, count, listed, noun, nouns, of_several, percent, quoted
 from dignn.evidence.removal import removal_effects, strongest_columns
 from dignn.evidence.removal_together import with_joint
 from dignn.evidence.sentences import sentences
@@ -113,6 +113,19 @@ def test_lists_and_quotes() -> None:
 # -- node classification with features ----------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("one", "several"),
+    [
+        ("speaks for it", "speak for it"),
+        ("is missing", "are missing"),
+        ("carries “data”", "carry “data”"),
+        ("together speak for it", "together speak for it"),
+    ],
+)
+def test_what_several_do(one: str, several: str) -> None:
+    assert of_several(one) == several
+
+
 def test_words_papers_and_venues() -> None:
     text = text_of(adapter(), bibliography(), 0, 1)
     assert text == (
@@ -187,6 +200,24 @@ def test_no_single_part_is_said_only_of_what_was_answered() -> None:
 
     graph = batch_of(NODES, [0] * 3, {(0, 1): 1, (1, 2): 1})
     assert "Of the parts that could be tried no single one decides" in text_of(GNNAdapter(fussy, NODES), graph, 0, 1)
+
+
+def test_two_values_that_say_the_same_speak() -> None:
+    spec = FeatureSpec(FeatureKind.CONTINUOUS, 1, names=("age",))
+    know = (Relation("people", "know", "people", "know"),)
+    schema = Schema(("people",), know, (spec,), ("x", "y"), "people", Layout.HOMOGENEOUS)
+    graph = batch_of(schema, [0, 0], {(0, 1): 1})
+    graph = replace(graph, tables={"people": torch.tensor([[2.0], [2.5]])}, row=torch.tensor([[0, 1]]))
+
+    def add(x: Tensor, edge_index: Tensor) -> Tensor:
+        total = x[:, 0].index_add(0, edge_index[1], x[edge_index[0], 0])
+        return torch.stack([torch.zeros(len(x)), total], dim=1)
+
+    told = text_of(GNNAdapter(add, schema), graph, 0, 1)
+    assert "its own value of “age”" in told
+    assert "the value of “age” of a person next to it" in told
+    assert " speak for it" in told
+    assert " speaks for it" not in told
 
 
 def test_values_rather_than_words() -> None:

@@ -17,6 +17,7 @@ from dignn.core.seeds import Seed
 from dignn.diffusion.settings import TrainingConfig
 from dignn.features.bank import FeatureBank
 from dignn.features.conditions import condition_data
+from dignn.features.end_columns import end_columns
 from dignn.features.ends import context_of_edges, training_edges
 from dignn.features.settings import DiTabDDPMConfig, FeatureSettings, TabDDPMConfig
 from dignn.graphs.adjacency import Adjacency
@@ -24,6 +25,7 @@ from dignn.graphs.batch import GraphBatch
 from dignn.graphs.edge_tables import edge_values, own_cells
 from dignn.graphs.schema import Schema
 from dignn.sampling.forest_fire import forest_fire
+from mixed_world import KINDS, SHOP, mixed_data
 
 TARGETS = {"two types, one row": "shop", "two types, other rows back": "shop", "directed, more fields back": "paper"}
 HASTE = TrainingConfig(steps=5, validate_every=5)
@@ -112,6 +114,25 @@ def test_what_is_known_of_ends_does_not_depend_on_which_comes_first() -> None:
     graph, source, target = cells = own_cells(some, some.node_type, "shop -sells- product")
     expected = torch.cat([some.tables["shop"][some.row[0, source]], some.tables["product"][some.row[0, target]]], 1)
     assert torch.equal(context_of_edges(some, "shop -sells- product", cells), expected)
+
+
+def test_what_is_known_of_mixed_ends_goes_by_what_their_columns_hold() -> None:
+    x = mixed_data()["shop"].x
+    data = friends()
+    data.x = x.repeat(2, 1)[: data.num_nodes]
+    schema = infer_schema(data, "person", names={"person": list(SHOP)}, kinds={"person": KINDS["shop"]})
+    adjacency = Adjacency.build(data, schema)
+    batch = forest_fire(adjacency, [6], 30, seed=Seed(0))
+    (label,) = schema.generated_edges
+    graph, source, target = cells = own_cells(batch, batch.node_type, label)
+    one, other = (
+        end_columns(batch.tables["person"][batch.row[graph, end]], schema.spec("person")) for end in (source, target)
+    )
+    expected = torch.cat([one + other, (one - other).abs()], dim=1)
+    assert bool(expected.isnan().any())
+    torch.testing.assert_close(context_of_edges(batch, label, cells), expected, rtol=0, atol=0, equal_nan=True)
+    bank = FeatureBank(schema, FeatureSettings("bootstrap")).fit(adjacency, None, batch, seed=Seed(1))
+    assert bool(bank.fill(batch, seed=Seed(2)).check().edge_tables[label].isfinite().all())
 
 
 def test_rows_are_learned_from_edges_between_learned_nodes() -> None:

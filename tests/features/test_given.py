@@ -122,6 +122,17 @@ def test_a_wide_context_enters_by_its_main_directions() -> None:
     assert bool((found.abs() < 20).all())
 
 
+def test_what_is_missing_in_a_context_counts_as_the_mean_of_what_is_there() -> None:
+    context = torch.tensor([[1e9, 1.0], [torch.nan, 1.0], [3e9, 0.0], [torch.nan, 0.0]])
+    scale = ContextScale.of(context, torch.tensor([1.0, 5.0, 3.0, 1.0]), Seed(0).torch())
+    assert float(scale.mean[0]) == pytest.approx(2.5e9)
+    found = scale.encode(context)
+    assert found[[1, 3], 0].tolist() == [0.0, 0.0]
+    assert bool(found.isfinite().all())
+    nothing = torch.full((3, 1), torch.nan)
+    assert not bool(ContextScale.of(nothing, torch.ones(3), Seed(0).torch()).encode(nothing).any())
+
+
 def test_constant_columns_of_a_context_count_for_nothing() -> None:
     context = torch.cat([torch.full((50, 1), 3.0), torch.arange(50.0)[:, None]], dim=1)
     found = ContextScale.of(context, torch.ones(50), Seed(0).torch()).encode(context)
@@ -177,8 +188,8 @@ def test_what_does_not_fit_is_refused() -> None:
         plain.sample(torch.zeros(5, 0), context=torch.zeros(5, 2), seed=Seed(0))
     with pytest.raises(DignnError, match="5 rows need a context"):
         known.sample(torch.zeros(5, 0), context=torch.zeros(4, 1), seed=Seed(0))
-    with pytest.raises(DignnError, match="context of rows holds NaN"):
-        known.sample(torch.zeros(5, 0), context=torch.full((5, 1), torch.nan), seed=Seed(0))
+    with pytest.raises(DignnError, match="context of rows holds infinite values"):
+        known.sample(torch.zeros(5, 0), context=torch.full((5, 1), torch.inf), seed=Seed(0))
     with pytest.raises(DignnError, match=r"Fixed columns of shape \(5, 3\) do not fit 5 rows of 4 columns"):
         plain.sample(torch.zeros(5, 0), fixed=Fixed(torch.zeros(5, 3), torch.ones(5, 3) > 0), seed=Seed(0))
     with pytest.raises(DignnError, match="need a mask of the same shape"):

@@ -17,7 +17,7 @@ from dignn.evidence.nearest_example import NearestExample
 from dignn.evidence.removal import ColumnEffect, Effects
 from dignn.explanations.explanation import Standing
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind, FeatureSpec
 from dignn.graphs.schema import Relation, Schema
 from dignn.report import page as report_page
 from dignn.report.classes import Detail, near_in_words, ordinal, same_in_words, standing_in_words
@@ -311,6 +311,12 @@ def test_dropped_edges_are_told_where_the_data_is(dropped: object, words: str | 
     assert words is None or f"because generated graphs cannot have such edges: {words}" in told
 
 
+def test_one_node_and_one_edge_of_the_data_are_one() -> None:
+    facts = {"data": {"nodes": {"root": 1, "twig": 2}, "edges": 1}}
+    told = " ".join(sentences(replace(by_hand(), about={"facts": facts})))
+    assert "a graph of 1 root and 2 twigs, joined by 1 edge." in told
+
+
 def test_one_explanation_that_is_left_out_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dignn.report.page.LEVELS", (Detail(ranks=1),))
     several = {name: [item, replace(item, rank=1)] for name, (item,) in by_hand().items()}
@@ -334,6 +340,22 @@ def test_numbers_are_written_as_people_write_them_and_values_are_not_counted(tmp
     for shown in (text, explanation_html(made["first"][0])):
         assert "24,300" in shown
         assert "e+04" not in shown
+
+
+def test_of_categories_and_ids_it_is_told_whose_they_are_and_of_words_how_many(tmp_path: Path) -> None:
+    (item,) = by_hand(("first",))["first"]
+    columns = (Column(ColumnKind.IDENTITY), Column(ColumnKind.CATEGORICAL, levels=3), Column(ColumnKind.BINARY))
+    spec = FeatureSpec(FeatureKind.MIXED, 3, names=("vat", "town", "open"), columns=columns)
+    schema = replace(item.graph.schema, features=(spec,))
+    graph = replace(item.graph, schema=schema, tables={"thing": torch.tensor([[7.0, 2.0, 1.0]] * 3)})
+    nodes = {"vat": (1, 2), "town": (1,), "open": (1, 2)}
+    around = tuple(ColumnEffect("thing", place, name, 1.0, nodes[name], 0) for place, name in enumerate(nodes))
+    nearest = NearestExample(0, 0, 0, 0, 0, 1.0, None)
+    told = Evidence("Some text.", nearest, (), around, Effects(0, 0, 0.9, 1.0, ()))
+    text = re.sub(r"<[^>]*>", "", page(Explanations({"first": [replace(item, graph=graph, evidence=told)]}), tmp_path))
+    assert "vat (2 things)" in text
+    assert "town (1 thing)" in text
+    assert "open \u00d7 2" in text
 
 
 @pytest.mark.parametrize(

@@ -68,14 +68,21 @@ class Muon(torch.optim.Optimizer):
     def _step(self, weights: list[Tensor], lr: float, momentum: float, weight_decay: float) -> None:
         """The step of matrices of one shape."""
         gradients = torch.stack([weight.grad for weight in weights if weight.grad is not None])
-        state = self.state[weights[0]]
-        if "average" not in state:
-            state["average"] = torch.zeros_like(gradients)
-        average = state["average"].lerp_(gradients, 1 - momentum)
+        averages = [self._average(weight) for weight in weights]
+        average = torch.stack(averages).lerp_(gradients, 1 - momentum)
+        torch._foreach_copy_(averages, list(average.unbind(0)))
         rows, columns = gradients.shape[1:]
         update = orthogonalised(gradients.lerp_(average, momentum)) * (_SIZE * max(rows, columns) ** 0.5)
         torch._foreach_mul_(weights, 1 - lr * weight_decay)
         torch._foreach_add_(weights, list(update.unbind(0)), alpha=-lr)
+
+    def _average(self, weight: Tensor) -> Tensor:
+        """The moving average of a matrix's gradients, its own, so that others may lack a gradient now and then."""
+        state = self.state[weight]
+        if "average" not in state:
+            state["average"] = torch.zeros_like(weight)
+        found: Tensor = state["average"]
+        return found
 
 
 def optimizers_of(network: nn.Module, config: TrainingConfig) -> list[torch.optim.Optimizer]:

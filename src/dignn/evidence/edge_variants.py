@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
+from dignn.evidence.neutral_rows import STEPPED, average_row
 from dignn.graphs.batch import GraphBatch, spread
 from dignn.graphs.description import edges
 from dignn.graphs.feature_spec import FeatureSpec
@@ -20,23 +21,14 @@ _PREFIX, _NAMELESS = "edge_", ("attr", "attribute", "attributes", "feature", "fe
 def average_edge_rows(real: GraphBatch) -> dict[str, Tensor]:
     """By the label of a relation the row of an average edge: the mean of numbers, the most frequent of all else.
 
-    Columns that are no numbers are taken together, so that a category that has a column for each value stays one.
+    Each column goes by the values that are there; a category that has a column for each value stays one.
     """
     found = {}
     for label, table in real.edge_tables.items():
         if len(table):
             spec = real.schema.generated_edges[label].spec
-            found[label] = _average(table[spread(len(table), MOST_ROWS)], spec)
+            found[label] = average_row(table[spread(len(table), MOST_ROWS)], spec, STEPPED)
     return found
-
-
-def _average(table: Tensor, spec: FeatureSpec) -> Tensor:
-    row = table.nanmean(0).nan_to_num()
-    others = [column for column in range(spec.width) if not spec.column(column).numeric]
-    if others:
-        rows, count = table[:, others].nan_to_num().unique(dim=0, return_counts=True)
-        row[others] = rows[count.argmax()]
-    return row
 
 
 def unusual_edges(graph: GraphBatch, averages: Mapping[str, Tensor]) -> list[tuple[int, int]]:

@@ -13,6 +13,8 @@ _IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "w
 _AN = ("hour", "honest", "honour", "honor", "heir")
 _A = ("uni", "use", "user", "usu", "util", "eu", "one", "once", "ubiq", "ur")
 _SPELLED_AN = "AEFHILMNORSX"  # letters whose names start with a vowel
+# Verbs of one thing and of several.
+_OF_SEVERAL = {"speaks": "speak", "is": "are", "has": "have", "carries": "carry", "lies": "lie"}
 LONGEST_NAME = 40
 
 
@@ -37,6 +39,12 @@ def nouns(name: str) -> str:
 def count(number: int, name: str) -> str:
     """``one author``, ``two papers``, ``14 N nodes``."""
     return f"{number_word(number)} {noun(name) if number == 1 else nouns(name)}"
+
+
+def of_several(predicate: str) -> str:
+    """What several things do, of what one does: ``speak for it`` for ``speaks for it``; others stay as they are."""
+    verb, *rest = predicate.split(" ", 1)
+    return " ".join([_OF_SEVERAL.get(verb, verb), *rest])
 
 
 def a(text: str) -> str:

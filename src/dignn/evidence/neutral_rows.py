@@ -23,6 +23,8 @@ Averages: TypeAlias = Mapping[str, Tensor]
 ABSENT_IS_ZERO = (ColumnKind.BINARY, ColumnKind.COUNT)
 # Kinds whose values are told apart and lie nowhere.
 _NAMED = (ColumnKind.CATEGORICAL, ColumnKind.IDENTITY)
+# Kinds of which the most frequent value is the average where rows are to stay such as edges can have.
+STEPPED = (*_NAMED, ColumnKind.BINARY, ColumnKind.COUNT, ColumnKind.CONSTANT)
 
 
 def average_rows(real: GraphBatch) -> dict[str, Tensor]:
@@ -40,8 +42,28 @@ def average_rows(real: GraphBatch) -> dict[str, Tensor]:
         elif spec.kind is FeatureKind.CATEGORICAL:
             found[name] = table.mode(0).values
         else:
-            found[name] = table.mean(0) if spec.columns is None else _mixed_average(table, spec)
+            found[name] = table.mean(0) if spec.columns is None else average_row(table, spec)
     return found
+
+
+def average_row(table: Tensor, spec: FeatureSpec, usual: Sequence[ColumnKind] = _NAMED) -> Tensor:
+    """The average of rows (n, d), each column by itself and over the values that are there, so never missing.  (d,)
+
+    Args:
+        table: the rows.
+        spec: what their columns hold, all alike or not; a one-hot group becomes the most frequent one as a whole.
+        usual: kinds whose most frequent value is taken; of others it is the mean.
+    """
+    row = table.nanmean(0).nan_to_num(0.0)
+    for column in spec.of_kind(*usual):
+        values = table[:, column]
+        there = values[~values.isnan()]
+        row[column] = there.mode().values if len(there) else 0.0
+    groups = (tuple(range(spec.width)),) if spec.kind is FeatureKind.IDENTITY else spec.groups
+    for group in groups:
+        most = int(row[list(group)].argmax())
+        row[list(group)] = torch.nn.functional.one_hot(torch.tensor(most), len(group)).to(row.dtype)
+    return row
 
 
 def neutral_row(spec: FeatureSpec) -> Tensor:
@@ -95,15 +117,3 @@ def _told(row: Tensor, column: int, spec: FeatureSpec, average: Tensor) -> bool:
     if kind is ColumnKind.ONE_HOT:
         return value == 1 and float(average[column]) != 1
     return value != float(average[column]) if kind in _NAMED else value != 0
-
-
-def _mixed_average(table: Tensor, spec: FeatureSpec) -> Tensor:
-    row = table.nanmean(0).nan_to_num(0.0)
-    for column in spec.of_kind(*_NAMED):
-        values = table[:, column]
-        there = values[~values.isnan()]
-        row[column] = there.mode().values if len(there) else 0.0
-    for group in spec.groups:
-        most = int(row[list(group)].argmax())
-        row[list(group)] = torch.nn.functional.one_hot(torch.tensor(most), len(group)).to(row.dtype)
-    return row

@@ -12,7 +12,7 @@ from dignn.core.numerals import percent
 from dignn.evidence.clauses import MATTERS, Clause, column_names, feature_clauses
 from dignn.evidence.cycles import on_cycle
 from dignn.evidence.edge_variants import average_words
-from dignn.evidence.grammar import a, at_least, count, listed, noun, number_word, quoted
+from dignn.evidence.grammar import a, at_least, count, listed, noun, number_word, of_several, quoted
 from dignn.evidence.removal import DROP_DIGITS, ColumnEffect, Effect, Effects
 from dignn.evidence.shape import SHARE, Cycles, cycle_text, cycles_of, degree_text, shape_name, strongest_star
 from dignn.evidence.task_words import words_of
@@ -53,10 +53,13 @@ def _told(clauses: Sequence[Clause]) -> str:
     subjects: dict[tuple[str, tuple[int, ...]], list[str]] = {}
     for clause in strong:
         subjects.setdefault((clause.subject, clause.nodes), []).append(clause.text)
-    predicates: dict[str, list[str]] = {}  # "its own features" and "the features of a paper" may say the same
-    for (subject, _), several in subjects.items():
-        predicates.setdefault(" and ".join(several), []).append(subject)
-    texts = [f"{listed(several)} {text}" for text, several in predicates.items()]
+    predicates: dict[tuple[str, ...], list[str]] = {}  # "its own value" and "the value of a paper" may say the same
+    for (subject, _), said in subjects.items():
+        predicates.setdefault(tuple(said), []).append(subject)
+    texts = [
+        f"{listed(several)} {' and '.join(said if len(several) == 1 else map(of_several, said))}"
+        for said, several in predicates.items()
+    ]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])}, and {texts[-1]}" if texts else ""
 
 

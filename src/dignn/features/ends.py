@@ -8,6 +8,7 @@ from torch import Tensor
 
 from dignn.features.base import LEAST_ROWS
 from dignn.features.conditions import condition_batch
+from dignn.features.end_columns import end_columns
 from dignn.features.table import Table
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch, spread
@@ -62,7 +63,7 @@ def training_edges(
     total = torch.zeros(len(distinct), condition.size(1)).index_add_(0, place, condition[chosen])
     first = torch.empty(len(distinct), dtype=torch.long)
     first[place.flip(0)] = chosen.flip(0)  # the first edge that has the row
-    width = sum(table.size(1) for table in _tables_of_ends(schema, label, tables))
+    width = _context(schema, label, tables, [rows[:1] for rows in rows_of_ends]).size(1)
     some = torch.tensor(spread(len(distinct), min(MOST_EDGES, MOST_NUMBERS // max(1, width))))
     condition = total[some] / weight[some, None]
     # As for nodes: a class that few have far away is no class.
@@ -79,7 +80,7 @@ def condition_of_edges(around: Tensor, cells: Cells) -> Tensor:
 
 
 def context_of_edges(batch: GraphBatch, label: str, cells: Cells) -> Tensor:
-    """(e, k) what edges of a batch go by: the features of both ends.
+    """(e, k) what edges of a batch go by: the features of both ends in numbers; NaN where a quantity is missing.
 
     Those of the source, then those of the target; where the two directions of an edge inside one type share a row,
     their sum and their difference without a sign, which do not depend on which end comes first.
@@ -91,19 +92,14 @@ def context_of_edges(batch: GraphBatch, label: str, cells: Cells) -> Tensor:
 def _context(schema: Schema, label: str, tables: dict[str, Tensor], rows: list[Tensor]) -> Tensor:
     """Of edges whose ends have these rows (e,) of their types' tables."""
     features = schema.edge_features_by_label[label]
+    names = [schema.node_types[kind] for kind in schema.ends(features.relation)]
     ends = [
-        table[row] if table.size(1) else torch.empty(len(row), 0)
-        for table, row in zip(_tables_of_ends(schema, label, tables), rows, strict=True)
+        end_columns(tables[name][row], schema.spec(name)) if name in tables else torch.empty(len(row), 0)
+        for name, row in zip(names, rows, strict=True)
     ]
     if schema.relations[features.relation - 1].symmetric and features.shared:
         ends = [ends[0] + ends[1], (ends[0] - ends[1]).abs()]
-    return torch.cat(ends, dim=1).nan_to_num()
-
-
-def _tables_of_ends(schema: Schema, label: str, tables: dict[str, Tensor]) -> list[Tensor]:
-    """The feature tables of the types at both ends; without columns where a type has none."""
-    names = [schema.node_types[kind] for kind in schema.ends(schema.edge_features_by_label[label].relation)]
-    return [tables.get(name, torch.empty(0, 0)) for name in names]
+    return torch.cat(ends, dim=1)
 
 
 def _learned_rows(data: Adjacency, learned: np.ndarray, kind: int) -> Tensor:

@@ -108,8 +108,9 @@ class ContextScale:
 
     @classmethod
     def of(cls, context: Tensor, weight: Tensor, generator: torch.Generator) -> ContextScale:
-        """Measured on contexts (n, k) of which each counts ``weight`` (n,) times."""
+        """Measured on contexts (n, k) of which each counts ``weight`` (n,) times; what is missing is left out."""
         share = (weight / weight.sum()).float()
+        context = _filled(context, share)
         mean = share @ context
         deviation = (share @ (context - mean).square()).sqrt()
         varies = deviation > 1e-6 * context.abs().amax(0).clamp_min(1e-12)
@@ -127,6 +128,16 @@ class ContextScale:
         return self.directions.size(1) or len(self.mean)
 
     def encode(self, context: Tensor) -> Tensor:
-        """(m, k) -> (m, width)"""
+        """(m, k) -> (m, width); what is missing (NaN) counts as the mean."""
         scaled = (context.float() - self.mean) * self.scale
+        scaled = scaled.masked_fill(scaled.isnan(), 0.0)
         return scaled @ self.directions if self.directions.size(1) else scaled
+
+
+def _filled(context: Tensor, share: Tensor) -> Tensor:
+    """(n, k) with the mean of what is there, each row by its share (n,), in place of what is missing."""
+    lost = context.isnan()
+    if not bool(lost.any()):
+        return context
+    mean = share @ context.nan_to_num(0.0) / (share @ (~lost).float()).clamp_min(1e-12)
+    return context.where(~lost, mean)

@@ -168,11 +168,11 @@ class Table:
 
 
 def check_context(context: Tensor, rows: int) -> None:
-    """Raises unless there is a row of numbers for each of so many rows."""
+    """Raises unless there is a row of numbers, or NaN for what is missing, for each of so many rows."""
     if context.dim() != 2 or len(context) != rows:
         raise DignnError(f"{rows} rows need a context (rows, columns) of as many; {tuple(context.shape)} was given")
-    if not bool(context.isfinite().all()):
-        raise DignnError("The context of rows holds NaN or infinite values; fill or drop them before")
+    if bool(context.isinf().any()):
+        raise DignnError("The context of rows holds infinite values; fill or drop them before")
 
 
 def draw_label(condition: Tensor, generator: torch.Generator) -> Tensor:

@@ -58,12 +58,12 @@ def columns_of(
     number_of = {column: number for number, group in enumerate(groups) for column in group}
     labels = _group_labels(said)
     names = list(dict.fromkeys(labels.values()))
-    group_of = {column: len(groups) + names.index(label) for column, label in labels.items()}
+    place = {name: len(groups) + number for number, name in enumerate(names)}
+    number_of |= {column: place[label] for column, label in labels.items()}
     for name in names:
         _check_group(table, [column for column, label in labels.items() if label == name])
     return tuple(
-        _column(table, number, kind, said.get(number), {**number_of, **group_of}.get(number))
-        for number, kind in enumerate(kinds)
+        _column(table, number, kind, said.get(number), number_of.get(number)) for number, kind in enumerate(kinds)
     )
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from dignn.core.numerals import number, percent
-from dignn.evidence.grammar import listed, nouns, quoted
+from dignn.evidence.grammar import listed, noun, nouns, quoted
 from dignn.evidence.nearest_example import NearestExample
 from dignn.evidence.task_words import TaskWords, words_of
 from dignn.graphs import description as readable
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind
 from dignn.graphs.isomorphism import isomorphic
 from dignn.graphs.schema import Schema
 from dignn.report.emphasis import emphasis
@@ -202,15 +202,24 @@ def _example(explanation: Explanation, key: str) -> dict[str, Any] | None:
     }
 
 
-def _around(explanation: Explanation) -> list[tuple[str, list[tuple[str, int]]]]:
-    """By type the columns of other nodes that the model would miss, and how many nodes have each."""
+def _around(explanation: Explanation) -> list[tuple[str, list[tuple[str, str]]]]:
+    """By type the columns of other nodes that the model would miss, and how many nodes have each, in words."""
     evidence = explanation.evidence
     schema = explanation.graph.schema
-    found: dict[str, list[tuple[str, int]]] = {}
+    found: dict[str, list[tuple[str, str]]] = {}
     for column in () if evidence is None else evidence.columns_around:
-        if not schema.spec(column.node_type).column(column.column).numeric:  # these are compared as densities
-            found.setdefault(nouns(column.node_type), []).append((column.name, len(column.nodes)))
+        about = schema.spec(column.node_type).column(column.column)
+        if not about.numeric:  # these are compared as densities
+            words = _how_many(about, column.node_type, len(column.nodes))
+            found.setdefault(nouns(column.node_type), []).append((column.name, words))
     return list(found.items())
+
+
+def _how_many(column: Column, node_type: str, nodes: int) -> str:
+    """How many nodes have a word, if several; of a category or an id, which all have, whose it is: ``(13 shops)``."""
+    if column.kind in (ColumnKind.CATEGORICAL, ColumnKind.IDENTITY):
+        return f"({nodes} {noun(node_type) if nodes == 1 else nouns(node_type)})"
+    return f"\u00d7 {nodes}" if nodes > 1 else ""
 
 
 def _missing(explanation: Explanation, reference: Reference | None) -> str | None:

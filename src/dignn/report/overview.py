@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dignn.core.numerals import percent
-from dignn.evidence.grammar import listed, nouns
+from dignn.evidence.grammar import listed, noun, nouns
 from dignn.evidence.label_order import below_guessing
 from dignn.evidence.task_words import TaskWords, words_of
 from dignn.report.generator_words import origin_in_words
@@ -110,11 +110,12 @@ def _data(data: Mapping[str, Any]) -> list[str]:
     nodes = {name: count for name, count in part(data, "nodes").items() if isinstance(count, int)}
     if not nodes:
         return []
-    named = [f"{count:,} {nouns(name)}" for name, count in list(nodes.items())[:_NAMED]]
+    named = [f"{count:,} {noun(name) if count == 1 else nouns(name)}" for name, count in list(nodes.items())[:_NAMED]]
     if len(nodes) > _NAMED:
-        named.append(f"{sum(list(nodes.values())[_NAMED:]):,} others")
+        others = sum(list(nodes.values())[_NAMED:])
+        named.append(f"{others:,} other{'' if others == 1 else 's'}")
     graphs, edges = entry(data, int, "graphs") or 1, entry(data, int, "edges")
-    joined = "" if edges is None else f", joined by {edges:,} edges"
+    joined = "" if edges is None else f", joined by {edges:,} edge{'' if edges == 1 else 's'}"
     what = f"{graphs:,} graphs with {sum(nodes.values()):,} nodes" if graphs > 1 else f"a graph of {listed(named)}"
     return [f"The data is {what}{joined}."]
 

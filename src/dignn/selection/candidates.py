@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from torch import Tensor
+
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.edge_tables import edge_values
 from dignn.graphs.isomorphism import fingerprints, first_of_kind, kinds
 from dignn.graphs.plain_graph import PlainGraph, plain_graphs
 
@@ -56,6 +59,18 @@ class Candidates:
 
 
 def _feature_digest(graph: GraphBatch) -> str:
-    """A text that depends on the feature rows of a graph and not on the order of its nodes."""
-    rows = [row.numpy().tobytes() for name in sorted(graph.tables) for row in graph.features(name)]
-    return hashlib.blake2b(b"".join(sorted(rows)), digest_size=16).hexdigest()
+    """A text that depends on the feature rows of a graph's nodes and edges and not on the order of its nodes."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(graph.tables):
+        _put(digest, name, graph.features(name))
+    for label in sorted(graph.edge_tables):
+        cells = (graph.edge == graph.schema.generated_edges[label].relation).nonzero(as_tuple=True)
+        _put(digest, label, edge_values(graph, label, (cells[0], cells[1], cells[2])))
+    return digest.hexdigest()
+
+
+def _put(digest: hashlib.blake2b, name: str, rows: Tensor) -> None:
+    """What is called so, and its rows in no order; nothing where there are none."""
+    if len(rows):
+        digest.update(f"{name} {len(rows)} {rows.size(1)}\n".encode())
+        digest.update(b"".join(sorted(row.numpy().tobytes() for row in rows)))

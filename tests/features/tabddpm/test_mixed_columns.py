@@ -198,3 +198,12 @@ def test_numbers_that_repeat_are_levels() -> None:
 def test_a_value_that_no_row_has_is_the_nearest_level() -> None:
     unit = Unit(torch.tensor([0]), torch.tensor([[0.0], [3.0], [torch.nan]]))
     assert unit.encode(torch.tensor([[0.4], [2.0], [torch.nan]])).tolist() == [0, 1, 2]
+
+
+def test_one_hot_rows_get_the_code_of_the_nearest_level() -> None:
+    levels = torch.eye(6)[[5, 3, 1, 0]]  # in the order of distinct rows; no row has the third or fifth value
+    unit = Unit(torch.arange(6), levels)
+    asked = torch.cat([torch.eye(6), torch.zeros(1, 6), torch.tensor([[0.0, 0.9, 0, 0, 0, 0.1]])])
+    assert torch.equal(unit.encode(asked), torch.cdist(asked, levels, p=1).min(1).indices)
+    lost = Unit(torch.arange(6), torch.cat([levels, torch.full((1, 6), torch.nan)]))
+    assert lost.encode(torch.cat([asked[:1], torch.full((1, 6), torch.nan)])).tolist() == [3, 4]

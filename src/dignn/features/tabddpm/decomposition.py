@@ -54,7 +54,25 @@ class Unit:
             return torch.zeros(len(rows), dtype=torch.long)
         return torch.cat([self._encode(some) for some in rows[:, self.columns].split(PIECE)])
 
+    @cached_property
+    def _code_of(self) -> Tensor | None:
+        """(k,) the code of a 1 in each column, the first where no row had it there; None unless levels are one-hot."""
+        known = self.levels[~self.levels.isnan().any(1)]
+        if self.levels.size(1) == 1 or not bool(_one_hot(known).all()):
+            return None
+        found = torch.zeros(self.levels.size(1), dtype=torch.long)
+        found[known.argmax(1)] = torch.arange(len(known))  # what is missing is the last level
+        return found
+
     def _encode(self, own: Tensor) -> Tensor:
+        if self._code_of is None:
+            return self._nearest(own)
+        code, others = self._code_of[own.argmax(1)], (~_one_hot(own)).nonzero()[:, 0]
+        if len(others):
+            code[others] = self._nearest(own[others])
+        return code
+
+    def _nearest(self, own: Tensor) -> Tensor:
         here, lost = self.levels.isnan().any(1), own.isnan().any(1)
         apart = torch.cdist(own.nan_to_num(0.0).double(), self.levels.nan_to_num(0.0).double(), p=1)
         apart = apart.masked_fill(here[None] != lost[:, None], torch.inf)
@@ -181,6 +199,11 @@ class Decomposition:
             parts = {name: tensors[f"scaling.{place}.{name}"] for name in ("knots", "point", "whole")}
             scaling.append(Quantile(**parts))
         return cls(tuple(units), tensors["constant"], tuple(scaling), tensors["step"])
+
+
+def _one_hot(rows: Tensor) -> Tensor:
+    """(m,) which rows (m, k) have a single 1 and else zeros."""
+    return ((rows != 0).sum(1) == 1) & (rows == 1).any(1)
 
 
 def _unit(table: Table, column: int) -> Unit:
