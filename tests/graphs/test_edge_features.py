@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 import torch
-from torch_geometric.data import HeteroData
+from torch_geometric.data import Data, HeteroData
 
 from any_models import people
 from carrying_graphs import EVERY, bonded, citations, friends, priced_shops, rng, weighted_matrix
@@ -110,7 +111,6 @@ def test_what_cannot_be_held_is_left_out() -> None:
     data.names = ["a"] * edges
     data.when = torch.full((edges,), 1_700_000_000) + torch.arange(edges)  # no float32
     data.cube = torch.rand(edges, 2, 2)
-    data.unknown = torch.full((edges,), torch.inf)
     data.train_mask = torch.ones(edges, dtype=torch.bool)
     data.edge_label = torch.rand(edges)
     data.complex = torch.rand(edges, dtype=torch.complex64)
@@ -156,3 +156,73 @@ def test_one_hot_fields_are_categories_and_large_whole_numbers_are_told_apart() 
     data = friends()
     data.edge_weight[::9] = torch.nan
     assert infer_schema(data).edge_features[0].spec.missing == (0,)
+
+
+def coloured_friends() -> Data:
+    """Friendships with a weight, one of three colours, and the number of a place."""
+    data = people()
+    kind = data.edge_index.sum(0)  # the same in both directions
+    data.edge_weight = kind / 7
+    data.edge_attr = torch.nn.functional.one_hot(kind % 3, 3).float()
+    data.place = 1000 + kind % 5
+    return data
+
+
+LABEL = "person -to- person"
+
+
+def kinds_of(said: Mapping[str | int, str]) -> tuple[ColumnKind, ...]:
+    """Kinds of the weight, the three colours and the place."""
+    return infer_schema(coloured_friends(), "person", kinds={LABEL: said}).edge_features[0].spec.kinds
+
+
+def test_what_is_said_of_one_column_leaves_the_guesses_of_others() -> None:
+    hot = (ColumnKind.ONE_HOT,) * 3
+    assert kinds_of({}) == (ColumnKind.CONTINUOUS, *hot, ColumnKind.IDENTITY)
+    for key in ("edge_weight", 0, "0"):
+        assert kinds_of({key: "date:days:1970-01-01"}) == (ColumnKind.DATE, *hot, ColumnKind.IDENTITY)
+    assert kinds_of({"place": "continuous"}) == (ColumnKind.CONTINUOUS, *hot, ColumnKind.CONTINUOUS)
+
+
+def test_what_is_said_of_a_column_of_a_group_is_said_against_the_group() -> None:
+    found = kinds_of({"edge_attr 1": "count"})
+    assert found[1:] == (ColumnKind.BINARY, ColumnKind.COUNT, ColumnKind.BINARY, ColumnKind.IDENTITY)
+    with pytest.raises(SchemaError, match=f"column 0 of '{LABEL}' is said twice; say it once"):
+        kinds_of({"edge_weight": "count", 0: "count"})
+
+
+def test_one_graph_may_miss_all_values_of_a_column() -> None:
+    graphs = bonded()
+    for graph in graphs:
+        graph.edge_weight = torch.rand(graph.num_edges, generator=rng())
+    graphs[3].edge_weight[:] = torch.nan
+    found = infer_schema(graphs).edge_features[0]
+    assert "edge_weight" in [field.name for field in found.fields]
+    assert [found.spec.column_name(column) for column in found.spec.missing] == ["edge_weight"]
+    for graph in graphs:
+        graph.edge_weight[:] = torch.nan
+    with pytest.raises(SchemaError, match="Column 'edge_weight' of 'node -to- node' has no value in any row; leave it"):
+        infer_schema(graphs)
+
+
+@pytest.mark.parametrize("endless", [torch.inf, -torch.inf, 1e300])  # the last is infinite as a float32
+def test_infinity_is_refused(endless: float) -> None:
+    data = friends()
+    data.edge_attr = data.edge_attr.double()
+    data.edge_attr[4, 1] = endless
+    with pytest.raises(SchemaError, match="edge_attr of 'to' holds infinity .first in column 1.; give numbers, or NaN"):
+        infer_schema(data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("binary", "are said to be binary, but their table holds values that are not 0, 1, 2, ...; say kind"),
+        ("none", "are said to have no features, but rows of their table differ; leave the kind out"),
+    ],
+)
+def test_sentences_are_about_edges(kind: str, message: str) -> None:
+    with pytest.raises(SchemaError, match=f"The edges '{LABEL}' {message}"):
+        infer_schema(friends(), "person", kinds={LABEL: kind})
+    with pytest.raises(SchemaError, match=f"1 names were given for the 3 columns of '{LABEL}'; give one each"):
+        infer_schema(friends(), "person", names={LABEL: ["tie"]}, kinds={LABEL: {2: "continuous"}})

@@ -115,13 +115,13 @@ def test_nodes_may_share_an_identity_when_it_is_said() -> None:
 @pytest.mark.parametrize(
     ("kind", "rows", "message"),
     [
-        ("none", [[0], [1]], "said to have no features, but its rows of x differ"),
+        ("none", [[0], [1]], "said to have no features, but rows of x differ"),
         ("binary", [[0], [2]], "said to be binary, but x holds 2; say kind 'count'"),
         ("binary", [[0], [0.5]], "said to be binary, but x holds values that are not 0, 1, 2"),
         ("count", [[0], [-1]], "said to be count, but x holds values that are not 0, 1, 2"),
         ("categorical", [[0], [0.5]], "said to be categorical, but x holds values that are not 0, 1, 2"),
-        ("identity", [[1, 1], [0, 1]], "said to carry identities, but its rows are not one-hot"),
-        ("identity", [[0, 0], [0, 1]], "said to carry identities, but its rows are not one-hot"),
+        ("identity", [[1, 1], [0, 1]], "said to carry identities, but rows of x are not one-hot"),
+        ("identity", [[0, 0], [0, 1]], "said to carry identities, but rows of x are not one-hot"),
         ("identity", [[2, -1], [0, 1]], "said to be identity, but x holds values that are not 0, 1, 2"),
         ("fuzzy", [[0], [1]], "'fuzzy' is not a kind of features; choose from none, binary, count, "),
     ],
@@ -141,7 +141,7 @@ def test_a_type_without_features_may_be_said_to_have_none() -> None:
 
 
 def test_names_for_a_type_without_features_are_refused() -> None:
-    with pytest.raises(SchemaError, match="1 names were given for 0 feature columns"):
+    with pytest.raises(SchemaError, match="1 names were given for the 0 columns of 't'; give one each"):
         infer_features(None, "t", names=["colour"])
 
 
@@ -152,13 +152,14 @@ def test_names_of_columns() -> None:
 
 def test_too_few_names_of_columns() -> None:
     data = hetero({"a": 2}, x={"a": [[0.0, 1.0], [1.0, 1.0]]}, y={"a": [0, 1]})
-    with pytest.raises(SchemaError, match="1 names were given for 2 feature columns"):
+    with pytest.raises(SchemaError, match="1 names were given for the 2 columns of 'a'; give one each"):
         infer_schema(data, "a", names={"a": ["red"]})
 
 
 @pytest.mark.parametrize("option", ["kinds", "names"])
 def test_options_for_unknown_types_are_named(option: str) -> None:
-    with pytest.raises(SchemaError, match=rf"{option} names unknown node types \['z'\]; choose from a"):
+    message = rf"{option} names \['z'\], no node type and no relation with features; choose from a"
+    with pytest.raises(SchemaError, match=message):
         infer_schema(hetero({"a": 2}, y={"a": [0, 1]}), "a", **{option: {"z": "binary"}})
 
 

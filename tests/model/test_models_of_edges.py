@@ -184,3 +184,12 @@ def test_parallel_edges_with_weights_of_their_own_are_refused_where_they_matter(
     torch.manual_seed(0)
     with pytest.raises(ModelMismatchError, match="goes by parallel edges"):
         DiGNNExplainer(ByWeight(GraphConv(6, 8)), data).check()
+
+
+def test_missing_values_of_edges_are_named_where_the_model_answers_nan() -> None:
+    data = friends()
+    data.edge_weight[data.edge_index.sum(0) % 3 == 0] = torch.nan  # in both directions
+    torch.manual_seed(0)
+    message = "NaN on the data's own graphs, where 'edge_weight' of 'node -to- node' misses values; fill them in"
+    with pytest.raises(ModelMismatchError, match=message):
+        DiGNNExplainer(ByWeight(GraphConv(6, 8)), data).check()

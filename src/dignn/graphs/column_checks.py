@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from dignn.core.errors import SchemaError
+from dignn.graphs.feature_matrix import CELLS
 from dignn.graphs.feature_spec import ColumnKind, FeatureKind, FeatureSpec
+
+# Kinds whose columns hold any number.
+_ANY_NUMBER = (ColumnKind.CONTINUOUS, ColumnKind.DATE)
+_LARGEST = torch.finfo(torch.float32).max
 
 
 def missing_where_it_may_not(rows: Tensor, spec: FeatureSpec) -> int | None:
@@ -18,48 +24,38 @@ def missing_where_it_may_not(rows: Tensor, spec: FeatureSpec) -> int | None:
     return int(absent.nonzero()[0]) if bool(absent.any()) else None
 
 
-def breach(rows: Tensor, spec: FeatureSpec) -> tuple[int, str] | None:
-    """The first column that holds what its kind does not allow, and what that is in words; None if all is well.
+def breach(rows: Tensor, spec: FeatureSpec, *, count_levels: bool = False) -> tuple[int, str] | None:
+    """A column that holds what its kind does not allow, and what that is in words; None if all is well.
 
     Args:
         rows: (n, d), dense.
         spec: what they should be.
+        count_levels: whether counts must be among the spec's levels, too; generated ones may go beyond.
     """
     column = missing_where_it_may_not(rows, spec)
     if column is not None:
         return column, "NaN, though its values are never missing"
-    if spec.columns is None and spec.kind is not FeatureKind.CATEGORICAL:
-        return None
-    checks = {
-        ColumnKind.BINARY: lambda values, _: (values == 0) | (values == 1),
-        ColumnKind.ONE_HOT: lambda values, _: (values == 0) | (values == 1),
-        ColumnKind.COUNT: lambda values, _: _counting(values),
-        ColumnKind.IDENTITY: lambda values, _: _counting(values),
-        ColumnKind.CATEGORICAL: lambda values, chosen: _counting(values) & (values < _levels(spec, chosen)),
-        ColumnKind.CONSTANT: lambda values, chosen: values == _constants(spec, chosen),
-    }
-    for kind, fits in checks.items():
-        chosen = spec.of_kind(kind)
-        values = rows[:, chosen]
-        bad = ~fits(values, chosen) & ~values.isnan()
-        if bool(bad.any()):
-            place = int(bad.any(0).nonzero()[0])
-            value = float(values[:, place][bad[:, place]][0])
-            return chosen[place], _in_words(value, kind, spec, chosen[place])
-    for group in spec.groups:
-        ones = rows[:, list(group)].sum(1)
-        if bool((ones != 1).any()):
-            return group[0], f"{float(ones[ones != 1][0]):g} ones in the one-hot group that it belongs to"
+    limits = _Limits.of(spec, count_levels=count_levels)
+    groups = (tuple(range(spec.width)),) if spec.kind is FeatureKind.IDENTITY else spec.groups
+    for block in rows.split(max(1, CELLS // max(1, spec.width))):
+        found = limits.breach(block, spec) or _group_breach(block, groups)
+        if found is not None:
+            return found
     return None
 
 
 def check_rows(rows: Tensor, spec: FeatureSpec, name: str) -> Tensor:
-    """The rows (n, d) of a node type, which are what the schema says.
+    """The rows (n, d) of a node type or a relation, which are what the schema says.
 
     Raises:
         SchemaError: they are not; the column and the value are named.
     """
-    found = breach(rows, spec)
+    if rows.size(1) != spec.width:
+        raise SchemaError(
+            f"'{name}' has {rows.size(1)} feature columns here and {spec.width} in the schema; give rows as the schema "
+            "describes them, or infer a schema of these"
+        )
+    found = breach(rows, spec, count_levels=True)
     if found is not None:
         column, what = found
         raise SchemaError(
@@ -69,21 +65,78 @@ def check_rows(rows: Tensor, spec: FeatureSpec, name: str) -> Tensor:
     return rows
 
 
-def _counting(values: Tensor) -> Tensor:
-    return (values >= 0) & (values == values.round())
+@dataclass(frozen=True)
+class _Limits:
+    """What columns may hold, of those k that may not hold every number.
+
+    Args:
+        columns: their numbers; None for all, which then need not be picked.
+        least, greatest: (k,) what they hold at least and at most.
+        whole: (k,) whether they hold whole numbers only.
+    """
+
+    columns: list[int] | None
+    least: Tensor
+    greatest: Tensor
+    whole: Tensor
+
+    @classmethod
+    def of(cls, spec: FeatureSpec, *, count_levels: bool) -> _Limits:
+        limited = [place for place, kind in enumerate(spec.kinds) if kind not in _ANY_NUMBER]
+        ranges = [_range(spec, column, count_levels=count_levels) for column in limited]
+        least, greatest = torch.tensor(ranges, dtype=torch.float32).reshape(-1, 2).T
+        whole = torch.tensor([spec.kinds[column] is not ColumnKind.CONSTANT for column in limited], dtype=torch.bool)
+        return cls(None if len(limited) == spec.width else limited, least, greatest, whole)
+
+    def breach(self, rows: Tensor, spec: FeatureSpec) -> tuple[int, str] | None:
+        """The first column of rows (n, d) beyond its limits, and what it holds in words."""
+        values = rows if self.columns is None else rows[:, self.columns]
+        # comparisons with NaN, a missing value, are false
+        bad = (values < self.least) | (values > self.greatest) | (((values - values.round()).abs() > 0) & self.whole)
+        places = bad.any(0).nonzero()[:, 0]
+        if not len(places):
+            return None
+        place = int(places[0])
+        column = place if self.columns is None else self.columns[place]
+        return column, _in_words(float(values[:, place][bad[:, place]][0]), spec, column)
 
 
-def _levels(spec: FeatureSpec, chosen: Sequence[int]) -> Tensor:
-    return torch.tensor([spec.column(column).levels or 0 for column in chosen])
-
-
-def _constants(spec: FeatureSpec, chosen: Sequence[int]) -> Tensor:
-    return torch.tensor([spec.column(column).constant or 0.0 for column in chosen])
-
-
-def _in_words(value: float, kind: ColumnKind, spec: FeatureSpec, column: int) -> str:
-    if kind is ColumnKind.CATEGORICAL and value >= 0 and value == round(value):
-        return f"the code {value:g}, which was never seen (codes run from 0 to {(spec.column(column).levels or 1) - 1})"
+def _range(spec: FeatureSpec, column: int, *, count_levels: bool) -> tuple[float, float]:
+    """What a column holds at least and at most."""
+    kind = spec.kinds[column]
     if kind is ColumnKind.CONSTANT:
-        return f"{value:g}, though all rows of the schema's data have {spec.column(column).constant:g}"
+        return (_constant(spec, column),) * 2
+    if kind in (ColumnKind.BINARY, ColumnKind.ONE_HOT):
+        return 0, 1
+    if kind is ColumnKind.CATEGORICAL or (kind is ColumnKind.COUNT and count_levels):
+        return 0, _levels(spec, column) - 1
+    return 0, _LARGEST
+
+
+def _group_breach(rows: Tensor, groups: Sequence[Sequence[int]]) -> tuple[int, str] | None:
+    """The first column of a group that is not one-hot, and what it holds in words."""
+    for group in groups:
+        ones = (rows if len(group) == rows.size(1) else rows[:, list(group)]).sum(1)
+        if bool((ones != 1).any()):
+            return group[0], f"{float(ones[ones != 1][0]):g} ones in the one-hot group that it belongs to"
+    return None
+
+
+def _levels(spec: FeatureSpec, column: int) -> int:
+    """Number of codes of a column; of alike ones without making a :class:`Column` of each."""
+    return spec.levels[column] if spec.levels is not None else spec.column(column).levels or 1
+
+
+def _constant(spec: FeatureSpec, column: int) -> float:
+    return spec.constant[column] if spec.constant is not None else spec.column(column).constant or 0.0
+
+
+def _in_words(value: float, spec: FeatureSpec, column: int) -> str:
+    kind = spec.kinds[column]
+    counted = kind in (ColumnKind.CATEGORICAL, ColumnKind.COUNT)
+    if counted and value >= 0 and value == round(value):
+        what, last = "code" if kind is ColumnKind.CATEGORICAL else "count", _levels(spec, column) - 1
+        return f"the {what} {value:g}, which was never seen ({what}s run from 0 to {last})"
+    if kind is ColumnKind.CONSTANT:
+        return f"{value:g}, though all rows of the schema's data have {_constant(spec, column):g}"
     return f"{value:g}, though its kind is '{kind.value}'"

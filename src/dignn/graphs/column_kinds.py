@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dignn.core.checks import names as names_of
 from dignn.core.errors import DignnError, SchemaError
 from dignn.core.suggestions import did_you_mean
 from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind
@@ -39,6 +40,23 @@ class Said:
     missing: bool = False
     unit: str | None = None
     epoch: str | None = None
+
+
+def column_names(names: Sequence[str], width: int, node_type: str) -> tuple[str, ...]:
+    """Names of columns, one for each.
+
+    Args:
+        names: as they were given.
+        width: number of columns.
+        node_type: the type or relation, for messages.
+
+    Raises:
+        SchemaError: they are more, or fewer.
+    """
+    found = names_of(f"names of '{node_type}'", names)
+    if len(found) != width:
+        raise SchemaError(f"{len(found)} names were given for the {width} columns of '{node_type}'; give one each")
+    return found
 
 
 def said_columns(kinds: ByColumn, width: int, names: Sequence[str] | None, node_type: str) -> dict[int, Said]:

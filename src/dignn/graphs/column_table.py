@@ -19,17 +19,21 @@ class ColumnTable:
 
     Args:
         x: the matrix (n, d), dense or sparse.
-        node_type: the type, for messages.
+        node_type: the type, or the label of a relation, for messages.
         names: of the columns, for messages.
         form: what the matrix is outside.
+        of_edges: whether the rows are of edges, for messages.
 
     Raises:
         SchemaError: a column has no value at all.
     """
 
-    def __init__(self, x: Tensor, node_type: str, names: tuple[str, ...] | None, form: FeatureForm) -> None:
+    def __init__(
+        self, x: Tensor, node_type: str, names: tuple[str, ...] | None, form: FeatureForm, *, of_edges: bool = False
+    ) -> None:
         self.x = x.float() if x.layout is torch.strided else x
         self.type, self.names, self.form, self.width = node_type, names, form, x.size(1)
+        self.of_edges = of_edges
         self.held = Contents.of(self.x) if len(x) else None
         if self.held is not None and bool((self.held.missing == self.held.rows).any()):
             number = int((self.held.missing == self.held.rows).nonzero()[0])
@@ -38,6 +42,16 @@ class ColumnTable:
     @property
     def missing(self) -> bool:
         return self.held is not None and bool(self.held.missing.any())
+
+    @property
+    def owner(self) -> str:
+        """``Node type 'paper' is``, or ``The edges 'author -writes- paper' are``; the begin of a sentence."""
+        return f"The edges '{self.type}' are" if self.of_edges else f"Node type '{self.type}' is"
+
+    @property
+    def matrix(self) -> str:
+        """What its owner calls it."""
+        return "their table" if self.of_edges else "x"
 
     def what(self, number: int) -> str:
         """``Column 'price' of 'paper'``."""

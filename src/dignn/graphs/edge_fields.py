@@ -27,8 +27,9 @@ _NOTES = ("edge_label", "edge_label_index", "e_id", "n_id", "input_id", "batch",
 def find_fields(graphs: Sequence[Data | HeteroData], relation_field: str | None) -> dict[EdgeType | None, list[str]]:
     """The fields of edges that can be described, by the key of their store.
 
-    Real numbers that float32 holds, one row for each edge, in every graph that has edges there. Others are left out: a
-    model that goes by them is refused by name when it is checked.
+    Real numbers that float32 holds, one row for each edge, in every graph that has edges there; a graph may miss all
+    values of a column that others have. Others are left out: a model that goes by them is refused by name when it is
+    checked.
 
     Args:
         graphs: the data.
@@ -60,7 +61,7 @@ def read_field(store: Any, name: str, count: int, words: str) -> tuple[Tensor, F
         words: what they are called in messages.
 
     Raises:
-        SchemaError: the field is missing, or holds something else.
+        SchemaError: the field is missing, or holds something else, or infinity.
     """
     value = matrix_values(store) if name in EDGE_FIELDS else store.get(name)
     if value is None:
@@ -68,8 +69,18 @@ def read_field(store: Any, name: str, count: int, words: str) -> tuple[Tensor, F
     if not _numbers(value) or len(value) != count:
         found = tuple(value.shape) if isinstance(value, Tensor) else f"a {type(value).__name__}"
         raise SchemaError(f"{name} of '{words}' is {found}; give a row of numbers for each of {count} edges")
-    rows = value.detach().cpu()
-    return rows.reshape(count, -1).to(torch.float32), FeatureForm.of(value)
+    rows = value.detach().cpu().reshape(count, -1).to(torch.float32)
+    _refuse_infinity(rows, name, words)
+    return rows, FeatureForm.of(value)
+
+
+def _refuse_infinity(rows: Tensor, name: str, words: str) -> None:
+    endless = rows.isinf().any(0)
+    if bool(endless.any()):
+        raise SchemaError(
+            f"{name} of '{words}' holds infinity (first in column {int(endless.nonzero()[0])}); give numbers, or NaN "
+            "where a value is missing"
+        )
 
 
 def _carried(some: Sequence[tuple[Any, int]], name: str) -> bool:
@@ -110,14 +121,12 @@ def _tensors(values: Sequence[Tensor | None]) -> Iterator[Tensor]:
 
 
 def _numbers(value: Any) -> bool:
-    """Whether it is a vector or a matrix of real numbers that float32 holds; some may be missing in a column."""
+    """Whether it is a vector or a matrix of real numbers; whole ones must be numbers of float32, too."""
     if not isinstance(value, Tensor) or value.layout is not torch.strided or value.dim() not in (1, 2):
         return False
     if str(value.dtype).removeprefix("torch.") not in DTYPES or not value[:1].numel():
         return False
-    if value.dtype.is_floating_point:  # NaN is a missing value
-        return not bool(value.isinf().any() | value.isnan().all(0).any())
-    return bool((value.long().abs() <= EXACT).all())
+    return value.dtype.is_floating_point or bool((value.long().abs() <= EXACT).all())
 
 
 def _count(store: Any) -> int:

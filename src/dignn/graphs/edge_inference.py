@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from dignn.graphs.column_kinds import Kinds
+from dignn.graphs.column_kinds import ColumnSaid, Kinds, column_names, said_columns
 from dignn.graphs.edge_features import Direction, EdgeFeatures, EdgeField
 from dignn.graphs.edge_rows import own_edges, rows_of_edges
 from dignn.graphs.feature_inference import MAX_COUNT, infer_features
+from dignn.graphs.feature_spec import ColumnKind
 from dignn.graphs.flattening import FlatGraphs
 from dignn.graphs.relation import EdgeType, Relation
 
@@ -37,11 +38,28 @@ def infer_edge_features(
         if fields:
             shared = not relation.symmetric or _same_both_ways(view, relation, fields)
             rows = rows_of_edges(view, relation, fields, own_edges(view, relation, shared=shared))
-            titles = names.get(relation.label, [title for field in fields for title in field.titles])
-            kind = kinds.get(relation.label) or _categories(rows, fields) or None
-            spec = infer_features(rows, relation.label, kind=kind, names=titles)
+            label = relation.label
+            own = names.get(label, [title for field in fields for title in field.titles])
+            titles = column_names(own, rows.size(1), label)
+            kind = _with_guesses(kinds.get(label), _categories(rows, fields), titles, label)
+            spec = infer_features(rows, label, kind=kind, names=titles, of_edges=True)
             found.append(EdgeFeatures(number, tuple(fields), spec, shared))
     return tuple(found)
+
+
+def _with_guesses(
+    kinds: Kinds | None, guessed: Mapping[int, str], titles: Sequence[str], label: str
+) -> Kinds | dict[int, ColumnSaid] | None:
+    """What was said of columns, and of the others what was guessed; one kind for all leaves nothing to guess.
+
+    A one-hot group is guessed as a whole, or not at all where something was said of one of its columns.
+    """
+    if kinds is not None and not isinstance(kinds, Mapping):
+        return kinds
+    numbers = said_columns(kinds or {}, len(titles), titles, label)
+    said: dict[int, ColumnSaid] = dict(zip(numbers, (kinds or {}).values(), strict=True))
+    split = {guessed[column] for column in said if guessed.get(column, "").startswith(ColumnKind.ONE_HOT.value)}
+    return {**{column: kind for column, kind in guessed.items() if kind not in split}, **said} or None
 
 
 def _categories(rows: Tensor, fields: Sequence[EdgeField]) -> dict[int, str]:
@@ -52,7 +70,7 @@ def _categories(rows: Tensor, fields: Sequence[EdgeField]) -> dict[int, str]:
         part, columns = rows[:, start : start + field.width], range(start, start + field.width)
         one_hot = bool(((part == 0) | (part == 1)).all()) and bool((part.sum(1) == 1).all())
         if one_hot and bool((part != part[0]).any()):
-            said |= dict.fromkeys(columns, f"one-hot:{number}")
+            said |= dict.fromkeys(columns, f"{ColumnKind.ONE_HOT.value}:field {number}")
         if "int" in field.dtype:
             large = (part.amin(0) >= 0) & (part.amax(0) > MAX_COUNT) & (part != part[0]).any(0)
             said |= {column: "identity" for column, there in zip(columns, large.tolist(), strict=True) if there}

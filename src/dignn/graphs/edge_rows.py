@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from dignn.core.errors import SchemaError
+from dignn.graphs.column_checks import check_rows
 from dignn.graphs.distinct_keys import distinct
 from dignn.graphs.edge_features import EdgeField
 from dignn.graphs.edge_tables import NO_ROW
@@ -36,6 +37,9 @@ def edge_rows_of(view: FlatGraphs, schema: Schema, cells: TypedEdges) -> EdgeRow
     """The rows of the cells that :func:`~dignn.graphs.typed_edges.typed_edges_of` gave; None without edge features.
 
     Of parallel edges the first one's row counts.
+
+    Raises:
+        SchemaError: rows are not what the schema says of them.
     """
     if not schema.edge_features:
         return None
@@ -53,7 +57,8 @@ def edge_rows_of(view: FlatGraphs, schema: Schema, cells: TypedEdges) -> EdgeRow
             forward = view.node_type[source] == _type_number(view, relation.source)
             own = source < target if relation.symmetric else forward
         keys = source[own] * size + target[own]  # ascending, as cells are
-        tables[relation.label] = rows_of_edges(view, relation, features.fields, keys)
+        rows = rows_of_edges(view, relation, features.fields, keys)
+        tables[relation.label] = check_rows(rows, features.spec, relation.label)
         row[here[own]] = np.arange(len(keys))
         row[here[~own]] = np.searchsorted(keys, target[~own] * size + source[~own])
     return EdgeRows(row, tables)

@@ -10,10 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dignn.core.checks import names as names_of
 from dignn.core.errors import SchemaError
 from dignn.graphs.column_contents import TELLING_ROWS, Contents, one_hot_groups
-from dignn.graphs.column_kinds import Kinds, Said, said_columns
+from dignn.graphs.column_kinds import Kinds, Said, column_names, said_columns
 from dignn.graphs.column_table import ColumnTable, check_said, columns_of
 from dignn.graphs.feature_matrix import FeatureForm
 from dignn.graphs.feature_spec import ColumnKind, FeatureKind, FeatureSpec
@@ -36,23 +35,25 @@ def infer_features(
     names: Sequence[str] | None = None,
     form: FeatureForm | None = None,
     warn: bool = False,
+    of_edges: bool = False,
 ) -> FeatureSpec:
     """The spec of one feature matrix (n, d), dense or sparse; None for a type without features.
 
     Args:
         x: the matrix; NaN is a missing value.
-        node_type: the type, for messages.
+        node_type: the type, or the label of a relation, for messages.
         kind: of all columns, or by name or number of a column, where that is known.
         names: of its columns.
         form: what the matrix is outside, if ``x`` was made from it.
         warn: say so where floating-point numbers that may be ids are taken for quantities.
+        of_edges: whether the rows are of the edges of a relation, for messages.
 
     Raises:
         SchemaError: the matrix is not of the kind that was said, or holds whole numbers of which it must be said.
     """
     form = form if form is not None else FeatureForm() if x is None else FeatureForm.of(x)
     options: dict[str, Any] = {
-        "names": None if names is None else names_of(f"names of '{node_type}'", names),
+        "names": None if names is None else column_names(names, 0 if x is None else x.size(1), node_type),
         **asdict(form),
     }
     by_column = isinstance(kind, Mapping)
@@ -64,7 +65,7 @@ def infer_features(
                 f"Node type '{node_type}' is said to {said}, but it has no x; add x, or leave its kind out"
             )
         return FeatureSpec(**options)
-    table = ColumnTable(x, node_type, options["names"], form)
+    table = ColumnTable(x, node_type, options["names"], form, of_edges=of_edges)
     if whole is not None and not table.missing:
         return _all_alike(table, whole, options)
     if isinstance(kind, Mapping):
@@ -91,7 +92,7 @@ def _all_alike(table: ColumnTable, chosen: FeatureKind, options: dict[str, Any])
         raise SchemaError(f"Columns of '{table.type}' are said to differ; say the kind of each, by its name or number")
     held = table.held
     if held is not None:
-        _check_kind(held, chosen, table.type)
+        _check_kind(held, chosen, table)
     if chosen is FeatureKind.NONE:
         options["constant"] = tuple(held.least.tolist()) if held is not None else (0.0,) * table.width
     elif chosen in (FeatureKind.COUNT, FeatureKind.CATEGORICAL):
@@ -100,23 +101,23 @@ def _all_alike(table: ColumnTable, chosen: FeatureKind, options: dict[str, Any])
     return FeatureSpec(**options, kind=chosen, width=table.width)
 
 
-def _check_kind(held: Contents, chosen: FeatureKind, node_type: str) -> None:
+def _check_kind(held: Contents, chosen: FeatureKind, table: ColumnTable) -> None:
     if chosen is FeatureKind.NONE and not held.constant:
         raise SchemaError(
-            f"Node type '{node_type}' is said to have no features, but its rows of x differ; leave its kind out"
+            f"{table.owner} said to have no features, but rows of {table.matrix} differ; leave the kind out"
         )
     if chosen.discrete and not held.counting:
         raise SchemaError(
-            f"Node type '{node_type}' is said to be {chosen.value}, but x holds values that are not 0, 1, 2, ...; "
-            "say kind 'continuous', or leave it out"
+            f"{table.owner} said to be {chosen.value}, but {table.matrix} holds values that are not 0, 1, 2, ...; say "
+            "kind 'continuous', or leave it out"
         )
     if chosen is FeatureKind.BINARY and held.largest > 1:
         raise SchemaError(
-            f"Node type '{node_type}' is said to be binary, but x holds {held.largest:g}; say kind 'count'"
+            f"{table.owner} said to be binary, but {table.matrix} holds {held.largest:g}; say kind 'count'"
         )
     if chosen is FeatureKind.IDENTITY and not held.one_hot:
         raise SchemaError(
-            f"Node type '{node_type}' is said to carry identities, but its rows are not one-hot; leave its kind out"
+            f"{table.owner} said to carry identities, but rows of {table.matrix} are not one-hot; leave the kind out"
         )
 
 
@@ -124,7 +125,7 @@ def _for_all(table: ColumnTable, whole: FeatureKind) -> dict[int, Said]:
     """One kind for all columns of a matrix that misses values."""
     if whole in (FeatureKind.NONE, FeatureKind.IDENTITY, FeatureKind.MIXED):
         raise SchemaError(
-            f"Node type '{table.type}' is said to be {whole.value}, but x misses values; say the kind of its columns"
+            f"{table.owner} said to be {whole.value}, but {table.matrix} misses values; say the kind of its columns"
         )
     return dict.fromkeys(range(table.width), Said(ColumnKind(whole.value)))
 

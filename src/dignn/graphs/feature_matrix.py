@@ -97,7 +97,8 @@ def _exact(values: Tensor, name: str) -> Tensor:
     if largest > EXACT:
         raise SchemaError(
             f"The features of type '{name}' hold the whole number {largest}, and above {EXACT} ids would be mixed up; "
-            "renumber ids from 0, or give quantities as floating-point numbers"
+            "renumber ids from 0, count dates from another epoch or in a coarser unit, or give quantities as "
+            "floating-point numbers"
         )
     return values.to(torch.float32)
 

@@ -95,7 +95,9 @@ def infer_schema(
         unknown = set(given or {}) - {*view.type_names, *of_edges}
         if unknown:
             found, known = sorted(map(str, unknown)), ", ".join((*view.type_names, *of_edges))
-            raise SchemaError(f"{option} names unknown node types {found}; choose from {known}")
+            raise SchemaError(
+                f"{option} names {found}, no node type and no relation with features; choose from {known}"
+            )
     return Schema(
         node_types=view.type_names,
         relations=relations,

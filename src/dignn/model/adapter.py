@@ -21,6 +21,7 @@ from dignn.core.errors import ModelMismatchError
 from dignn.core.torch_defaults import TORCH_AS_IT_STARTS, TorchDefaults
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.conversion import to_disjoint, weight_field
+from dignn.graphs.edge_tables import rows_in, table_in
 from dignn.graphs.schema import Layout, Schema
 from dignn.graphs.tasks.base import RETURN_TYPES, ReturnType
 from dignn.model.calling import AnyGraph, Call, Forward
@@ -260,10 +261,10 @@ def _source(layers: Layers, output: Tensor, batch: GraphBatch) -> nn.Module | No
 
 def _why_no_number(batch: GraphBatch) -> str:
     """Why the model's scores of real graphs are NaN or infinite: for what is missing in them, if anything is."""
-    for name in batch.tables:
-        absent = batch.features(name).isnan().any(0).nonzero()[:, 0]
+    for name in (*batch.tables, *batch.edge_tables):
+        absent = table_in(batch, name)[rows_in(batch, name)].isnan().any(0).nonzero()[:, 0]
         if len(absent):
-            column = batch.schema.spec(name).column_name(int(absent[0]))
+            column = batch.schema.table_spec(name).column_name(int(absent[0]))
             return (
                 f"The model's scores are NaN on the data's own graphs, where '{column}' of '{name}' misses values; "
                 "fill them in before training, or have the model handle NaN"
