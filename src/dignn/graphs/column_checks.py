@@ -24,18 +24,19 @@ def missing_where_it_may_not(rows: Tensor, spec: FeatureSpec) -> int | None:
     return int(absent.nonzero()[0]) if bool(absent.any()) else None
 
 
-def breach(rows: Tensor, spec: FeatureSpec, *, count_levels: bool = False) -> tuple[int, str] | None:
+def breach(rows: Tensor, spec: FeatureSpec) -> tuple[int, str] | None:
     """A column that holds what its kind does not allow, and what that is in words; None if all is well.
+
+    Levels of a count are what was seen, and other rows of the same world may go beyond; codes may not.
 
     Args:
         rows: (n, d), dense.
         spec: what they should be.
-        count_levels: whether counts must be among the spec's levels, too; generated ones may go beyond.
     """
     column = missing_where_it_may_not(rows, spec)
     if column is not None:
         return column, "NaN, though its values are never missing"
-    limits = _Limits.of(spec, count_levels=count_levels)
+    limits = _Limits.of(spec)
     groups = (tuple(range(spec.width)),) if spec.kind is FeatureKind.IDENTITY else spec.groups
     for block in rows.split(max(1, CELLS // max(1, spec.width))):
         found = limits.breach(block, spec) or _group_breach(block, groups)
@@ -55,7 +56,7 @@ def check_rows(rows: Tensor, spec: FeatureSpec, name: str) -> Tensor:
             f"'{name}' has {rows.size(1)} feature columns here and {spec.width} in the schema; give rows as the schema "
             "describes them, or infer a schema of these"
         )
-    found = breach(rows, spec, count_levels=True)
+    found = breach(rows, spec)
     if found is not None:
         column, what = found
         raise SchemaError(
@@ -81,9 +82,9 @@ class _Limits:
     whole: Tensor
 
     @classmethod
-    def of(cls, spec: FeatureSpec, *, count_levels: bool) -> _Limits:
+    def of(cls, spec: FeatureSpec) -> _Limits:
         limited = [place for place, kind in enumerate(spec.kinds) if kind not in _ANY_NUMBER]
-        ranges = [_range(spec, column, count_levels=count_levels) for column in limited]
+        ranges = [_range(spec, column) for column in limited]
         least, greatest = torch.tensor(ranges, dtype=torch.float32).reshape(-1, 2).T
         whole = torch.tensor([spec.kinds[column] is not ColumnKind.CONSTANT for column in limited], dtype=torch.bool)
         return cls(None if len(limited) == spec.width else limited, least, greatest, whole)
@@ -101,14 +102,14 @@ class _Limits:
         return column, _in_words(float(values[:, place][bad[:, place]][0]), spec, column)
 
 
-def _range(spec: FeatureSpec, column: int, *, count_levels: bool) -> tuple[float, float]:
+def _range(spec: FeatureSpec, column: int) -> tuple[float, float]:
     """What a column holds at least and at most."""
     kind = spec.kinds[column]
     if kind is ColumnKind.CONSTANT:
         return (_constant(spec, column),) * 2
     if kind in (ColumnKind.BINARY, ColumnKind.ONE_HOT):
         return 0, 1
-    if kind is ColumnKind.CATEGORICAL or (kind is ColumnKind.COUNT and count_levels):
+    if kind is ColumnKind.CATEGORICAL:
         return 0, _levels(spec, column) - 1
     return 0, _LARGEST
 
@@ -133,10 +134,8 @@ def _constant(spec: FeatureSpec, column: int) -> float:
 
 def _in_words(value: float, spec: FeatureSpec, column: int) -> str:
     kind = spec.kinds[column]
-    counted = kind in (ColumnKind.CATEGORICAL, ColumnKind.COUNT)
-    if counted and value >= 0 and value == round(value):
-        what, last = "code" if kind is ColumnKind.CATEGORICAL else "count", _levels(spec, column) - 1
-        return f"the {what} {value:g}, which was never seen ({what}s run from 0 to {last})"
+    if kind is ColumnKind.CATEGORICAL and value >= 0 and value == round(value):
+        return f"the code {value:g}, which was never seen (codes run from 0 to {_levels(spec, column) - 1})"
     if kind is ColumnKind.CONSTANT:
         return f"{value:g}, though all rows of the schema's data have {_constant(spec, column):g}"
     return f"{value:g}, though its kind is '{kind.value}'"
