@@ -27,6 +27,7 @@ from dignn.graphs.edge_tables import (
     unpacked_edges,
 )
 from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.joined_tables import join_tables
 from dignn.graphs.packed_tables import outside as _outside
 from dignn.graphs.packed_tables import pack_table, unpack_table
 from dignn.graphs.schema import Schema
@@ -327,19 +328,6 @@ def _join_tables(batches: Sequence[GraphBatch]) -> tuple[dict[str, Tensor], list
     tables: dict[str, Tensor] = {}
     rows = [batch.row.clone() for batch in batches]
     for name in dict.fromkeys(name for batch in batches for name in batch.tables):
-        code = batches[0].schema.type_index(name)
-        pieces: list[Tensor] = []
-        starts: dict[int, int] = {}  # identity of a table -> its first row in the joined one
-        for batch, row in zip(batches, rows, strict=True):
-            here = batch.node_type == code
-            if name not in batch.tables:
-                if bool(here.any()):
-                    raise SchemaError(f"Some batches have features of '{name}' and some have none; fill all or none")
-                continue
-            table = batch.tables[name]
-            if id(table) not in starts:
-                starts[id(table)] = sum(len(piece) for piece in pieces)
-                pieces.append(table)
-            row[here] += starts[id(table)]
-        tables[name] = pieces[0] if len(pieces) == 1 else torch.cat(pieces)
+        here = [batch.node_type == batch.schema.type_index(name) for batch in batches]
+        tables[name] = join_tables(name, [batch.tables.get(name) for batch in batches], rows, here)
     return tables, rows

@@ -13,6 +13,7 @@ from torch.nn.functional import pad
 from dignn.core.checks import instance
 from dignn.core.errors import SchemaError
 from dignn.graphs.feature_matrix import of_dtype
+from dignn.graphs.joined_tables import join_tables
 from dignn.graphs.packed_tables import outside, pack_table, unpack_table
 from dignn.graphs.relation import EdgeType, Relation
 from dignn.graphs.schema import Schema
@@ -177,20 +178,8 @@ def joined_edge_tables(batches: Sequence[WithEdgeRows], size: int) -> dict[str, 
     tables: dict[str, Tensor] = {}
     for label in dict.fromkeys(label for batch in batches for label in batch.edge_tables):
         relation = batches[0].schema.edge_features_by_label[label].relation
-        pieces: list[Tensor] = []
-        starts: dict[int, int] = {}  # identity of a table -> its first row in the joined one
-        for batch, row in zip(batches, rows, strict=True):
-            here = batch.edge == relation
-            if label not in batch.edge_tables:
-                if bool(here.any()):
-                    raise SchemaError(f"Some batches have features of '{label}' and some have none; fill all or none")
-                continue
-            table = batch.edge_tables[label]
-            if id(table) not in starts:
-                starts[id(table)] = sum(len(piece) for piece in pieces)
-                pieces.append(table)
-            row[here] += starts[id(table)]
-        tables[label] = pieces[0] if len(pieces) == 1 else torch.cat(pieces)
+        here = [batch.edge == relation for batch in batches]
+        tables[label] = join_tables(label, [batch.edge_tables.get(label) for batch in batches], rows, here)
     wide = [pad(row, (0, size - row.size(1)) * 2, value=NO_ROW) for row in rows]
     return {"edge_row": torch.cat(wide), "edge_tables": tables}
 
