@@ -31,7 +31,7 @@ def seek(hidden: np.ndarray, wanted: np.ndarray, alike: float, rng: np.random.Ge
 
 def join(
     source: np.ndarray,
-    target: np.ndarray | None,
+    ends: np.ndarray | None,
     degree: float,
     alike: float,
     seeks: np.ndarray,
@@ -43,24 +43,24 @@ def join(
 
     Args:
         source: (n,) hidden classes of the nodes that edges start from.
-        target: (m,) of those where they end; None inside one type.
+        ends: (m,) of those where they end; None inside one type.
         degree: edges per source, on average, before those that repeat are left out.
         alike: probability that an edge ends at the class that its source seeks.
         seeks: (C,) which class that is.
         rng: draws.
         cover: whether every node of another type where edges end has at least one, too.
     """
-    others = source if target is None else target
+    others = source if ends is None else ends
     popular = rng.pareto(3, len(source)) + 0.5
     more = rng.choice(len(source), int(len(source) * (degree - 1)), p=popular / popular.sum())
     starts = np.concatenate([np.arange(len(source)), more])
     pairs = np.stack([starts, seek(others, seeks[source[starts]], alike, rng)], axis=1)
-    if target is not None and cover:
+    if ends is not None and cover:
         back = np.argsort(seeks)  # who seeks a class
-        lonely = np.setdiff1d(np.arange(len(target)), pairs[:, 1])
-        found = seek(source, back[target[lonely]], alike, rng)
+        lonely = np.setdiff1d(np.arange(len(ends)), pairs[:, 1])
+        found = seek(source, back[ends[lonely]], alike, rng)
         pairs = np.concatenate([pairs, np.stack([found, lonely], axis=1)])
-    return simple(pairs, inside=target is None)
+    return simple(pairs, inside=ends is None)
 
 
 def simple(pairs: np.ndarray, inside: bool) -> np.ndarray:
