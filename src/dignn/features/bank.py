@@ -27,6 +27,7 @@ from dignn.features.ends import training_edges
 from dignn.features.neighbour_means import NeighbourMeans
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.features.settings import FeatureSettings
+from dignn.features.surroundings import Seen, Surroundings
 from dignn.features.table import Table, draw_label
 from dignn.features.training_rows import training_rows
 from dignn.graphs.adjacency import Adjacency
@@ -80,6 +81,7 @@ class FeatureBank:
         self._names = [name for name in schema.node_types if schema.spec(name).generated]
         self._means: dict[str, NeighbourMeans] = {}
         self._few: dict[str, int] = {}  # rows of types that have too few to learn from
+        self._surroundings: Surroundings | None = None  # what is known of nodes, where rows go by it
         # by node type (or the label of a relation), and by class where each has its own
         self.parts: dict[tuple[str, int | None], FeatureGenerator] = {}
         self._file: Path | None = None  # that they were loaded from
@@ -114,19 +116,21 @@ class FeatureBank:
         learned = np.ones(len(data.node_type), dtype=bool) if learned is None else learned
         around = condition_data(data)
         jobs, self._means, self._few = {}, {}, {}
+        if graphs is not None and self.settings.features == "ditabddpm" and self.settings.continuous == "auto":
+            found = {name: NeighbourMeans.find(data, graphs, name) for name in self._names}
+            self._means = {name: means for name, means in found.items() if means is not None}
+        self._surroundings = None if graphs is None else self._seen_in(graphs, data, learned, seed)
         for name in self._names:
-            table = training_rows(data, learned, graphs, around, name)
-            if table is None:  # a type that is nowhere is never generated, so it needs no features
+            if name in self._means:
                 continue
-            means = None
-            if graphs is not None and self.settings.features == "ditabddpm" and self.settings.continuous == "auto":
-                means = NeighbourMeans.find(data, graphs, name)
-            if means is not None:
-                self._means[name] = means
+            own = seed.child(name, "known")
+            table = training_rows(data, learned, graphs, around, name, self._surroundings, own)
+            if table is None:  # a type that is nowhere is never generated, so it needs no features
                 continue
             if len(table) < FEW_MEMBERS and self._learned_from(table):
                 self._few[name] = len(table)
             kind = FEATURE_GENERATORS[self._generator_for(table)]
+            table = table if kind.learns else replace(table, context=None)
             for label, rows in self._split(name, table, kind.learns):
                 jobs[name, label] = self._new(kind), rows, seed.child(name, str(label))
         for name in self.schema.generated_edges:
@@ -156,6 +160,15 @@ class FeatureBank:
         self._tell_of_few_rows()
         tick(1, 1)
         return self
+
+    def _seen_in(self, graphs: GraphBatch, data: Adjacency, learned: np.ndarray, seed: Seed) -> Surroundings | None:
+        """What is known of nodes, where rows shall go by it; a mean of neighbours' rows tells what they hold."""
+        if not self.settings.surroundings or self.settings.one_model_per_class or self._controlled:
+            return None
+        number = data.numbers(graphs)
+        there = torch.from_numpy(learned[number.clip(0)] & (number >= 0))
+        told = [name for name in graphs.tables if name not in self._means]
+        return Surroundings.of(graphs, there, told, seed.child("surroundings"))
 
     @property
     def learning_steps(self) -> int:
@@ -273,8 +286,10 @@ class FeatureBank:
         """Generates the rows of the marked nodes (B, N), lets means beside them follow, and keeps all others."""
         around = condition_batch(batch)
         filled = batch
+        seen = None if self._surroundings is None else self._surroundings.look(batch, around, batch.mask & ~nodes)
+        order = self._names if seen is None else [name for name in seen.surroundings.order if name in self._names]
         # Means come last: they look at the rows of others.
-        order = sorted(self._names, key=lambda name: name in self._means)
+        order = sorted(order, key=lambda name: name in self._means)
         for number, name in enumerate(order):
             here = batch.node_type == self.schema.type_index(name)
             part = part_of(tick, number, len(order))
@@ -284,16 +299,17 @@ class FeatureBank:
             if means is not None and len(kept):
                 marked = marked | means.follow(batch, filled, nodes, kept)
             rows = torch.empty(0, self.schema.spec(name).width)
-            some = bool(marked.any())
-            if some:
+            if bool(marked.any()):
                 with blamed_on(self._file):
                     if means is not None:
                         rows = means.fill(filled, around, self._generate, own, marked)
                     else:
-                        rows = self._generate(name, around[marked], own, part)
+                        rows = self._draw_nodes(name, marked, around, own, part, seen)
                     if self.schema.spec(name).kind is FeatureKind.IDENTITY and means is None:
                         self._tell_apart(rows, marked, around[marked], name, own, _members(batch, name, here & ~marked))
                     check_numbers(rows, name, self.schema.spec(name))
+                if seen is not None:
+                    seen.add(name, marked, rows)
             if len(kept):
                 kept[marked[here]] = rows
                 rows = kept
@@ -301,6 +317,26 @@ class FeatureBank:
             filled = replace(filled, row=row, tables={**filled.tables, name: rows})
             part(1, 1)
         return self._draw_edges(filled, nodes, around, seed)
+
+    def _draw_nodes(
+        self, name: str, nodes: Tensor, around: Tensor, seed: Seed, tick: Tick, seen: Seen | None
+    ) -> Tensor:
+        """Rows of the marked nodes (B, N) of a type, which go by what is seen of their neighbours.  (m, d)"""
+        if seen is None or not self._goes_by_surroundings(name):
+            return self._generate(name, around[nodes], seed, tick)
+        out = torch.empty(int(nodes.sum()), self.schema.spec(name).width)
+        rounds = seen.surroundings.parts(nodes, name, seed)
+        for number, some in enumerate(rounds):
+            own, part = seed.child("round", number), part_of(tick, number, len(rounds))
+            rows = self._generate(name, around[some], own, part, seen.context(name, some))
+            seen.add(name, some, rows)
+            out[some[nodes]] = rows
+        return out
+
+    def _goes_by_surroundings(self, name: str) -> bool:
+        """Whether the rows of a type were learned with what is known of its nodes."""
+        generator = self.parts.get((name, None))
+        return self._surroundings is not None and generator is not None and generator.known > 0
 
     def fill_edges(self, batch: GraphBatch, *, seed: Seed) -> GraphBatch:
         """The same graphs, which have features of nodes, with generated features of edges."""
@@ -326,6 +362,8 @@ class FeatureBank:
         if None in parts:
             generator = parts[None]
             condition = condition if generator.classes else blind
+            if context is None and generator.known:  # nothing is
+                context = torch.full((len(condition), generator.known), torch.nan)
             return generator.sample(condition, context=context, seed=seed, tick=tick)
         label = draw_label(condition, seed.child("class").torch())
         known = torch.tensor(list(parts))
@@ -372,6 +410,8 @@ class FeatureBank:
         for name, found in self._means.items():
             tensors |= {f"means.{name}.degree": found.degree, f"means.{name}.follows": found.follows}
             means.append({"name": name, "source": found.source})
+        if self._surroundings is not None:
+            tensors |= put_under("surroundings.", self._surroundings.state())
         metadata = json.dumps({"parts": parts, "means": means})
         save_tensors(path, tensors, {"format": _FORMAT, "metadata": metadata})
 
@@ -392,6 +432,8 @@ class FeatureBank:
                 name = about["name"]
                 means[name] = NeighbourMeans(name, about["source"], **under(f"means.{name}.", tensors))
             self.parts, self._means = fitted, means
+            told = under("surroundings.", tensors)
+            self._surroundings = Surroundings.restored(told, self.schema) if told else None
 
         load_learned(path, _FORMAT, restore)
         self._file = Path(path)

@@ -12,6 +12,8 @@ from dignn.features.main_directions import main_directions
 
 # A context with more columns than this enters by its main directions, so that what it costs does not grow with it.
 MOST_CONTEXT = 64
+# Contexts with no more than this share of numbers that are not zero are mostly zero.
+MOSTLY_ZERO = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +109,12 @@ class ContextScale:
     directions: Tensor
 
     @classmethod
-    def of(cls, context: Tensor, weight: Tensor, generator: torch.Generator) -> ContextScale:
-        """Measured on contexts (n, k) of which each counts ``weight`` (n,) times; what is missing is left out."""
+    def of(cls, context: Tensor, weight: Tensor, generator: torch.Generator, most: int = MOST_CONTEXT) -> ContextScale:
+        """Measured on contexts (n, k) of which each counts ``weight`` (n,) times; what is missing is left out.
+
+        More than ``most`` columns enter by so many main directions. Where they are mostly zero, as words are, rare ones
+        then count less than frequent ones: each is divided by the root of its deviation.
+        """
         share = (weight / weight.sum()).float()
         context = _filled(context, share)
         mean = share @ context
@@ -116,8 +122,10 @@ class ContextScale:
         varies = deviation > 1e-6 * context.abs().amax(0).clamp_min(1e-12)
         scale = torch.where(varies, 1 / deviation.where(varies, 1.0), 0.0)
         directions = context.new_zeros(context.size(1), 0)
-        if context.size(1) > MOST_CONTEXT:
-            found = main_directions((context - mean) * scale, MOST_CONTEXT, generator)
+        if context.size(1) > most:
+            if float((context != 0).double().mean()) <= MOSTLY_ZERO:
+                scale = scale.sqrt()
+            found = main_directions((context - mean) * scale, most, generator)
             spread = ((context - mean) * scale @ found).square().mean(0).sqrt()
             directions = found / spread.clamp_min(1e-3 * spread.max().clamp_min(1e-12))
         return cls(mean, scale, directions)

@@ -42,7 +42,8 @@ def train_on_rows(
     device = model_device(network)
 
     def of_rows(part: Table, row: Tensor, label: Tensor, own: torch.Generator) -> Tensor:
-        context = None if part.context is None else part.context[row].to(device)
+        context = part.occasion(row, own)
+        context = None if context is None else context.to(device)
         return loss(part.rows[row].to(device), label.to(device), own, context)
 
     def shard() -> Tensor:

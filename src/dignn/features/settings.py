@@ -119,6 +119,8 @@ class FeatureSettings:
         one_model_per_class: one feature generator for each class of the target type (of every type, in graph
             classification) and one, blind to classes, for each other type, as in the paper; otherwise one for each
             type, which knows the class around a node. Identity types and controls always know it.
+        surroundings: whether rows go by the features of neighbours and the classes around these as well; not with one
+            generator for each class, nor with controls.
     """
 
     features: str = "ditabddpm"
@@ -126,9 +128,10 @@ class FeatureSettings:
     tabddpm: TabDDPMConfig = field(default_factory=TabDDPMConfig)
     continuous: Continuous = "auto"
     one_model_per_class: bool = False
+    surroundings: bool = True
 
     def __post_init__(self) -> None:
         texts(self, "features")
         parts(self, ditabddpm=DiTabDDPMConfig, tabddpm=TabDDPMConfig)
         one_of(self, continuous=Continuous)
-        switches(self, "one_model_per_class")
+        switches(self, "one_model_per_class", "surroundings")

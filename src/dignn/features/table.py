@@ -31,7 +31,7 @@ class Table:
             a class: all zero where there are none.
         weight: (n,) how often the row counts.
         spec: what the columns hold.
-        context: (n, k) what else is known of each row; None for nothing.
+        context: (n, K, k) what else is known of each row, on K occasions on which it was seen; None for nothing.
     """
 
     rows: Tensor
@@ -50,7 +50,10 @@ class Table:
         *,
         context: Tensor | None = None,
     ) -> Table:
-        """A table that has been looked at: rows there, of the spec's width, and numbers all through."""
+        """A table that has been looked at: rows there, of the spec's width, and numbers all through.
+
+        ``context``: (n, k) for one occasion, or (n, K, k).
+        """
         if not len(rows):
             raise DignnError("There are no feature rows to learn from; check the node type")
         if rows.dim() != 2 or rows.size(1) != spec.width:
@@ -80,7 +83,7 @@ class Table:
             raise DignnError("Weights of feature rows must be above 0; leave out rows that do not count")
         if context is not None:
             check_context(context, len(rows))
-            context = context.float()
+            context = (context[:, None] if context.dim() == 2 else context).float()
         return cls(rows.float(), condition.float(), weight, spec, context)
 
     def __len__(self) -> int:
@@ -94,6 +97,18 @@ class Table:
     def classes(self) -> int:
         """C."""
         return self.condition.size(1)
+
+    @property
+    def known(self) -> int:
+        """k, the columns of the context; 0 without any."""
+        return 0 if self.context is None else self.context.size(2)
+
+    def occasion(self, row: Tensor, generator: torch.Generator) -> Tensor | None:
+        """What is known of some rows (m,) on a random occasion of each.  (m, k)"""
+        if self.context is None:
+            return None
+        count = self.context.size(1)
+        return self.context[row, torch.randint(count, (len(row),), generator=generator) if count > 1 else 0]
 
     @cached_property
     def label_weight(self) -> Tensor:
@@ -154,7 +169,10 @@ class Table:
         if "missing" in tensors:
             rows = rows.clone()
             rows[tensors["missing"][:, 0].long(), tensors["missing"][:, 1].long()] = torch.nan
-        return cls(rows, tensors["condition"], tensors["weight"], spec, tensors.get("context"))
+        context = tensors.get("context")
+        if context is not None and context.dim() == 2:  # of one occasion, as earlier versions wrote it
+            context = context[:, None]
+        return cls(rows, tensors["condition"], tensors["weight"], spec, context)
 
     # -- parts ----------------------------------------------------------------------------------------
 
@@ -168,8 +186,8 @@ class Table:
 
 
 def check_context(context: Tensor, rows: int) -> None:
-    """Raises unless there is a row of numbers, or NaN for what is missing, for each of so many rows."""
-    if context.dim() != 2 or len(context) != rows:
+    """Raises unless there is a row of numbers, or NaN for what is missing, for each of so many rows, or several."""
+    if context.dim() not in (2, 3) or len(context) != rows:
         raise DignnError(f"{rows} rows need a context (rows, columns) of as many; {tuple(context.shape)} was given")
     if bool(context.isinf().any()):
         raise DignnError("The context of rows holds infinite values; fill or drop them before")

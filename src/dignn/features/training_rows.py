@@ -6,8 +6,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from dignn.core.seeds import Seed
 from dignn.features.base import LEAST_ROWS
 from dignn.features.conditions import condition_batch
+from dignn.features.surroundings import Surroundings
 from dignn.features.table import Table
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
@@ -18,7 +20,13 @@ ONCE_IN_DATA = 0.5
 
 
 def training_rows(
-    data: Adjacency, learned: np.ndarray, graphs: GraphBatch | None, around: Tensor, name: str
+    data: Adjacency,
+    learned: np.ndarray,
+    graphs: GraphBatch | None,
+    around: Tensor,
+    name: str,
+    surroundings: Surroundings | None = None,
+    seed: Seed | None = None,
 ) -> Table | None:
     """What there is to learn from for a type; None without any row.
 
@@ -28,6 +36,8 @@ def training_rows(
         graphs: subgraphs, in which rows count as often as they stand there; see :meth:`FeatureBank.fit`.
         around: (n, 2 C) condition of each node in the data.
         name: the node type.
+        surroundings: what is known of nodes of subgraphs, which rows go by.
+        seed: of the occasions on which they are seen there.
     """
     schema = data.schema
     spec: FeatureSpec = schema.spec(name)
@@ -35,15 +45,18 @@ def training_rows(
     if not len(nodes):
         return None
     row = torch.from_numpy(data.row[nodes])
-    condition, weight = around[torch.from_numpy(nodes)], torch.ones(len(row))
+    condition, weight, context = around[torch.from_numpy(nodes)], torch.ones(len(row)), None
     if graphs is not None:
+        seen = condition_batch(graphs)
+        if surroundings is not None and seed is not None:
+            context = surroundings.occasions(graphs, seen, name, row, seed)
         here = graphs.node_type == schema.type_index(name)
         size = len(data.tables[name])
         times = torch.bincount(graphs.row[here], minlength=size)[row]
-        total = torch.zeros(size, condition.size(1)).index_add_(0, graphs.row[here], condition_batch(graphs)[here])[row]
+        total = torch.zeros(size, condition.size(1)).index_add_(0, graphs.row[here], seen[here])[row]
         weight = times + ONCE_IN_DATA
         condition = (total + ONCE_IN_DATA * condition) / weight[:, None]
     # A class that few nodes have far away is no class: what is far says little, and that little takes rows to learn.
     far = torch.arange(condition.size(1)) >= schema.num_classes
     condition[:, far & (condition.sum(0) < LEAST_ROWS)] = 0.0
-    return Table.of(data.tables[name][row], condition, spec, weight)
+    return Table.of(data.tables[name][row], condition, spec, weight, context=context)

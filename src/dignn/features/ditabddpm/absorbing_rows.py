@@ -110,7 +110,7 @@ class AbsorbingRows:
 
     @classmethod
     def of(cls, table: Table, config: DiTabDDPMConfig) -> AbsorbingRows:
-        return cls(table.spec.width, table.classes + 1, config, 0 if table.context is None else table.context.size(1))
+        return cls(table.spec.width, table.classes + 1, config, table.known)
 
     # -- learning -------------------------------------------------------------------------------------
 
@@ -203,8 +203,8 @@ class AbsorbingRows:
                 row, label = table.draw_batch(number, generator, 0.0)
                 found = torch.zeros(self._columns)
                 for some, its in zip(row.split(self.chunk), label.split(self.chunk), strict=True):
-                    context = None if table.context is None else table.context[some]
-                    found += (self.sample(its, generator, Given(context)) != 0).sum(0).cpu()
+                    given = Given(table.occasion(some, generator))
+                    found += (self.sample(its, generator, given) != 0).sum(0).cpu()
                 found = found / number
                 self._base += ((wanted + few) / (found + few)).log().to(self._base.device)
 

@@ -40,7 +40,7 @@ def class_strength(process: Leaning, learned: Table, told: Tensor, generator: to
         generator: of rows.
     """
     row, label = learned.draw_batch(TRIED_ROWS, generator, 0.0)
-    given = Given(None if learned.context is None else learned.context[row])
+    given = Given(learned.occasion(row, generator))
     wanted = _said(learned.rows[row], label, told)
     begun, before = process.emphasis, -torch.inf
     try:

@@ -78,8 +78,7 @@ class MarginalColumns:
 
     @classmethod
     def of(cls, table: Table, config: DiTabDDPMConfig) -> MarginalColumns:
-        context = 0 if table.context is None else table.context.size(1)
-        return cls(table.spec.kind, Levels.of(table.rows), table.classes + 1, config, context)
+        return cls(table.spec.kind, Levels.of(table.rows), table.classes + 1, config, table.known)
 
     # -- learning -------------------------------------------------------------------------------------
 

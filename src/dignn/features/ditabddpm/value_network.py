@@ -98,9 +98,9 @@ class LearnedValues(nn.Module):
             seed: of what is drawn.
         """
         codes = ValueCodes.of(table.rows, table.spec.kind.discrete)
-        columns, context = table.rows.size(1), 0 if table.context is None else table.context.size(1)
+        columns = table.rows.size(1)
         with seed.child("network").torch_globally():
-            made = cls(codes, columns, table.classes + 1, context)
+            made = cls(codes, columns, table.classes + 1, table.known)
         made.norm, made.length = norm, length
         found = codes.encode(table.rows, seed.child("spread").torch())
         count = torch.zeros(columns, CODES, dtype=torch.float64)

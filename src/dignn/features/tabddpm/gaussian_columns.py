@@ -67,10 +67,9 @@ class GaussianTable:
             self._whitening = Whitening.of(values, table.weight, seed.child("directions").torch())
             values = self._whitening.encode(values)
         self._bounds = values.amin(0), values.amax(0)
-        known = 0 if table.context is None else table.context.size(1)
         own = seed.child("network")
         learned = values.size(1) if self._whitening is None else self._whitening.learned
-        self._network = new_denoiser(learned, table.classes + 1, self.config, own, known)
+        self._network = new_denoiser(learned, table.classes + 1, self.config, own, table.known)
 
         def loss(clean: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None) -> Tensor:
             signal = cosine_signal(even_times(clean, generator))

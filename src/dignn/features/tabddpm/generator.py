@@ -71,14 +71,14 @@ class TabDDPM(FeatureGenerator):
                 self._block.generator.effort = self.effort
             table = table if self._block is None else self._block.others(table)
         continuous = self.spec.kind is FeatureKind.CONTINUOUS
-        if self.config.repeated_rows and continuous and table.context is None:
-            self._repeated, rest = RepeatedRows.find(table, LEAST_ROWS)
+        if self.config.repeated_rows and continuous:
+            self._repeated, rest = RepeatedRows.find(table, LEAST_ROWS, seed.child("repeated"))
         else:
             self._repeated, rest = RepeatedRows.none(table), torch.arange(len(table))
         first = table.rows[rest[:1]]
         if len(rest) and bool(((table.rows[rest] == first) | (table.rows[rest].isnan() & first.isnan())).all()):
             # One row for all: nothing is left to diffuse, whatever the settings.
-            self._repeated, rest = RepeatedRows.find(table, len(table) + 1)
+            self._repeated, rest = RepeatedRows.find(table, len(table) + 1, seed.child("repeated"))
         self.report["repeated_rows"] = len(self._repeated.rows)
         self.report["repeated_share"] = float(self._repeated.share[-1].sum())
         self._model = self._new_model() if len(rest) else None
@@ -89,11 +89,14 @@ class TabDDPM(FeatureGenerator):
             self.report["sparse"] = self._block.fit(whole, context, seed.child("sparse"), tick)
 
     def _context_of(self, rows: Tensor, context: Tensor | None) -> Tensor | None:
-        """What the sparse columns of a row depend on: the others (n, d'), and what else is known of it."""
-        parts = [context] if context is not None else []
-        if isinstance(self._model, MixedTable):
-            parts.append(self._model.context(rows))
-        return torch.cat(parts, dim=1) if parts else None
+        """What the sparse columns of a row depend on: the others (n, d'), and what else is known of it (n, ..., k)."""
+        if not isinstance(self._model, MixedTable):
+            return context
+        others = self._model.context(rows)
+        if context is None:
+            return others
+        others = others if context.dim() == 2 else others[:, None].expand(-1, context.size(1), -1)
+        return torch.cat([context, others], dim=-1)
 
     def _sample(self, label: Tensor, given: Given, seed: Seed, tick: Tick) -> Tensor:
         block = self._block
@@ -109,7 +112,7 @@ class TabDDPM(FeatureGenerator):
     def _sample_joint(self, label: Tensor, given: Given, width: int, seed: Seed, tick: Tick) -> Tensor:
         """The columns that are learned together.  (m, width)"""
         out = torch.empty(len(label), width)
-        drawn = self._repeated.draw(label, seed.child("repeated").torch(), given.fixed)
+        drawn = self._repeated.draw(label, seed.child("repeated").torch(), given)
         others = drawn == len(self._repeated.rows)
         out[~others] = self._repeated.rows[drawn[~others]]
         model = self._model
@@ -147,7 +150,7 @@ class TabDDPM(FeatureGenerator):
         return tensors, settings
 
     def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any]) -> None:
-        self._repeated = RepeatedRows(**under("repeated.", tensors))
+        self._repeated = RepeatedRows.restored(under("repeated.", tensors))
         self._model = self._new_model() if settings["diffused"] else None
         if self._model is not None:
             self._model.restore(under("model.", tensors), len(self._repeated.share))

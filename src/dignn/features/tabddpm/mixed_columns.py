@@ -60,8 +60,7 @@ class MixedTable:
         self._set_slots()
         self._marginal = self._frequencies(code, table)
         self._bounds = values.amin(0), values.amax(0)
-        known = 0 if table.context is None else table.context.size(1)
-        self._new_network(table.classes + 1, seed.child("network"), known)
+        self._new_network(table.classes + 1, seed.child("network"), table.known)
 
         def loss(rows: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None) -> Tensor:
             clean, value = rows[:, : code.size(1)].long(), rows[:, code.size(1) :]

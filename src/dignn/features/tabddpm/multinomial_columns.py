@@ -42,9 +42,8 @@ class MultinomialTable:
     def fit(self, table: Table, seed: Seed, tick: Tick) -> dict[str, Any]:
         """Learns and returns a report. The table has at least one column with two values."""
         self._set_levels(Levels.of(table.rows))
-        known = 0 if table.context is None else table.context.size(1)
         own = seed.child("network")
-        self._network = new_denoiser(len(self._slot_column), table.classes + 1, self.config, own, known)
+        self._network = new_denoiser(len(self._slot_column), table.classes + 1, self.config, own, table.known)
         self._start_from_frequencies(table)
 
         def loss(rows: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None) -> Tensor:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
+from dignn.core.seeds import Seed
 from dignn.diffusion.categorical import draw
-from dignn.features.given import Fixed
+from dignn.features.given import NOTHING_GIVEN, Given
 from dignn.features.table import Table
 
 # A row is drawn as it is if at least two nodes have it and it makes up more than this share of some label.
 LEAST_SHARE = 0.01
+# Rows that tell how a context changes shares, and how much what it says is held back.
+REGRESSED_ROWS, RIDGE = 4096, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,13 +27,15 @@ class RepeatedRows:
     Args:
         rows: (k, d).
         share: (C + 1, k) double: how much of each label they make up. What is missing to 1 are other rows.
+        said: (c, k + 1) double: what a context of c numbers adds to the log shares of each, and of all others.
     """
 
     rows: Tensor
     share: Tensor
+    said: Tensor
 
     @classmethod
-    def find(cls, table: Table, least_rest: int) -> tuple[RepeatedRows, Tensor]:
+    def find(cls, table: Table, least_rest: int, seed: Seed) -> tuple[RepeatedRows, Tensor]:
         """The repeated rows of a table, and the numbers of all others (n',).
 
         Where fewer than ``least_rest`` others would be left, there are too few to learn from and all rows are taken.
@@ -41,37 +48,78 @@ class RepeatedRows:
         if int((~taken[number]).sum()) < least_rest:
             taken[:] = True
         first = torch.full((len(count),), len(number)).scatter_reduce_(0, number, torch.arange(len(number)), "amin")
-        return cls(table.rows[first[taken]], share[:, taken]), (~taken[number]).nonzero()[:, 0]
+        found = cls(table.rows[first[taken]], share[:, taken], torch.zeros(table.known, int(taken.sum()) + 1).double())
+        which = (taken.cumsum(0) - 1).where(taken, int(taken.sum()))[number]
+        if table.known and bool(taken.any()):
+            found = replace(found, said=found._told_by_context(table, which, seed))
+        return found, (~taken[number]).nonzero()[:, 0]
 
     @classmethod
     def none(cls, table: Table) -> RepeatedRows:
         """As if no row were repeated."""
-        return cls(table.rows[:0], torch.zeros(table.classes + 1, 0, dtype=torch.float64))
+        share = torch.zeros(table.classes + 1, 0, dtype=torch.float64)
+        return cls(table.rows[:0], share, torch.zeros(table.known, 1).double())
 
-    def draw(self, label: Tensor, generator: torch.Generator, fixed: Fixed | None = None) -> Tensor:
+    @classmethod
+    def restored(cls, tensors: dict[str, Tensor]) -> RepeatedRows:
+        """From the tensors of a file; earlier versions knew no context here."""
+        nothing = torch.zeros(0, len(tensors["rows"]) + 1, dtype=torch.float64)
+        return cls(**{"said": nothing, **tensors})
+
+    def _told_by_context(self, table: Table, which: Tensor, seed: Seed) -> Tensor:
+        """A ridge regression of which row it is (n,), k for another one, on what is known of it."""
+        generator = seed.torch()
+        row, label = table.draw_batch(REGRESSED_ROWS, generator, 0.0)
+        context, said = table.occasion(row, generator), torch.zeros_like(self.said, requires_grad=True)
+        assert context is not None  # asked only then
+        base, context = self._base(label), context.double()
+        fit = torch.optim.LBFGS([said], max_iter=50, line_search_fn="strong_wolfe")
+
+        def loss() -> Tensor:
+            fit.zero_grad()
+            found = cross_entropy(base + context @ said, which[row]) + RIDGE * said.square().sum()
+            found.backward()
+            return found
+
+        with torch.enable_grad():
+            fit.step(loss)
+        return said.detach()
+
+    def _base(self, label: Tensor) -> Tensor:
+        """Log shares of each repeated row and of all others, for labels (m,).  (m, k + 1)"""
+        share = self.share[label]
+        rest = 1 - share.sum(1, keepdim=True)
+        return torch.cat([share, rest.where(rest > 1e-9, 0.0)], dim=1).clamp_min(1e-12).log()
+
+    def draw(self, label: Tensor, generator: torch.Generator, given: Given = NOTHING_GIVEN) -> Tensor:
         """For each label (m,), the number of a repeated row, or k for another row.  (m,) long
 
         With fixed columns only repeated rows that have them are drawn, or, where there are no others, any.
         """
         if not len(self.rows):
             return torch.zeros_like(label)
-        if fixed is not None:
-            return self._draw_agreeing(label, generator, fixed)
+        if given.fixed is not None or given.context is not None:
+            return self._draw_given(label, generator, given)
         point = torch.rand(len(label), 1, generator=generator, dtype=torch.float64)
         bounds = self.share.cumsum(1)
         complete = bounds[:, -1:] > 1 - 1e-9  # sums that miss 1 by rounding only
         bounds = bounds.where(~complete, bounds / bounds[:, -1:].clamp(min=1e-9))
         return torch.searchsorted(bounds[label].contiguous(), point, right=True)[:, 0]
 
-    def _draw_agreeing(self, label: Tensor, generator: torch.Generator, fixed: Fixed) -> Tensor:
+    def _draw_given(self, label: Tensor, generator: torch.Generator, given: Given) -> Tensor:
+        base = self._base(label)
+        possible = base > math.log(1e-11)
+        if given.context is not None and len(self.said):
+            base = base + given.context.double() @ self.said
+        chance = base.softmax(1) * possible
+        if given.fixed is None:
+            return draw(chance, generator)
+        fixed = given.fixed
         agree = torch.stack([((fixed.values == row) | ~fixed.mask).all(1) for row in self.rows], dim=1)  # (m, k)
-        share = self.share[label]
-        rest = (1 - share.sum(1, keepdim=True)).clamp_min(0.0)
-        rest = rest.where(rest > 1e-9, 0.0)
-        chance = torch.cat([share * agree, rest], dim=1)
-        lost = chance.sum(1) == 0
-        chance[lost, :-1] = share[lost]
-        return draw(chance, generator)
+        agreeing = torch.cat([chance[:, :-1] * agree, chance[:, -1:]], dim=1)
+        lost = agreeing.sum(1) == 0
+        agreeing[lost, :-1] = chance[lost, :-1]
+        return draw(agreeing, generator)
 
 
 def _number(rows: Tensor) -> Tensor:

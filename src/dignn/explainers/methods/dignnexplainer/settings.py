@@ -92,6 +92,7 @@ PRESETS.add(
         ),
         continuous="tabddpm",
         one_model_per_class=True,
+        surroundings=False,
         refined=0.0,
         selection="highest",
     ),

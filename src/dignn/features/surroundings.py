@@ -1,0 +1,212 @@
+"""What is known of a node before its features are drawn: classes around it, and features that neighbours have by then.
+
+The features of a real graph depend on each other in more ways than by classes: an author's words are those of the
+author's papers, and a node that says nothing of its class has neighbours that do. So nodes get their features one after
+another, those of the target type first, and each goes by what its neighbours have by then. A type whose nodes are
+joined to each other is drawn in rounds, a random part of its nodes in each.
+
+A row of a neighbour enters as a few numbers (its main directions), and several neighbours of a type as their mean, so
+that what is known does not grow with the width of tables nor with the degree of a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from dignn.core.seeds import Seed
+from dignn.features.conditions import class_of_condition, steps_to_target
+from dignn.features.end_columns import end_columns
+from dignn.features.given import ContextScale
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import Schema
+
+# Numbers that a neighbour's row is told by, at most.
+SUMMARY = 24
+# Parts in which nodes of one type are drawn that are joined to each other.
+ROUNDS = 4
+# How many times a row is seen in training graphs: half of them as it is when it is drawn for the first time, half of
+# them with the features of all its neighbours, as when it is drawn anew.
+OCCASIONS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """Tells what is known of nodes.
+
+    Args:
+        schema: of the graphs.
+        summaries: by node type, how its rows are told to neighbours.
+        learned: (B, N) the nodes of training graphs whose rows may be seen; None afterwards.
+    """
+
+    schema: Schema
+    summaries: dict[str, ContextScale]
+    learned: Tensor | None = None
+
+    @classmethod
+    def of(cls, graphs: GraphBatch, learned: Tensor, names: Sequence[str], seed: Seed) -> Surroundings:
+        """Measured on rows of some types in training graphs, each as often as it stands there.
+
+        Args:
+            graphs: training graphs.
+            learned: (B, N) which of their nodes may be learned from.
+            names: the types.
+            seed: of what is drawn.
+        """
+        schema, found = graphs.schema, {}
+        for name in names:
+            table = graphs.tables[name]
+            here = learned & (graphs.node_type == schema.type_index(name))
+            times = torch.bincount(graphs.row[here], minlength=len(table))
+            some = times.nonzero()[:, 0]
+            columns = end_columns(table[some], schema.spec(name))
+            if len(some) > 1 and columns.size(1):
+                found[name] = ContextScale.of(columns, times[some].float(), seed.child(name).torch(), SUMMARY)
+        return cls(schema, found, learned)
+
+    @property
+    def order(self) -> list[str]:
+        """Node types in the order in which they get their features: those nearest to the target first."""
+        steps = steps_to_target(self.schema).tolist()
+        return sorted(self.schema.node_types, key=lambda name: steps[self.schema.type_index(name)])
+
+    def rounds(self, name: str) -> int:
+        """In how many parts the nodes of a type are drawn."""
+        return ROUNDS if name in self.summaries and name in self.beside(name) else 1
+
+    def beside(self, name: str) -> list[str]:
+        """Types whose nodes may be neighbours of nodes of this one."""
+        own = self.schema.type_index(name)
+        joined = self.schema.allowed[own, :, 1:] | self.schema.allowed[:, own, 1:]  # (T, R)
+        return [other for other, there in zip(self.schema.node_types, joined, strict=True) if there.any()]
+
+    def look(self, batch: GraphBatch, around: Tensor, there: Tensor) -> Seen:
+        """At graphs of which the nodes marked in ``there`` (B, N) have features; ``around`` (B, N, 2 C): conditions."""
+        seen = Seen(self, batch, class_of_condition(around), torch.zeros_like(there))
+        for name, summary in self.summaries.items():
+            seen.summary[name] = torch.zeros(*there.shape, summary.width)
+            here = there & (batch.node_type == self.schema.type_index(name))
+            if bool(here.any()):
+                seen.add(name, here, batch.tables[name][batch.row[here]])
+        return seen
+
+    def occasions(self, graphs: GraphBatch, around: Tensor, name: str, rows: Tensor, seed: Seed) -> Tensor:
+        """What is known of rows (n,) of a type's table on some of the occasions on which they stand in graphs.
+
+        Args:
+            graphs: training graphs.
+            around: (B, N, 2 C) conditions of their nodes.
+            name: the type.
+            rows: numbers of rows.
+            seed: of the order in which nodes get their features, and of what is chosen.
+
+        Returns:
+            (n, 8, k), NaN for rows that stand nowhere.
+        """
+        assert self.learned is not None  # before anything is kept in a file
+        here = graphs.node_type == self.schema.type_index(name)
+        first = self.order[: self.order.index(name)]
+        earlier = torch.isin(graphs.node_type, torch.tensor([self.schema.type_index(each) for each in first]))
+        anew = self.look(graphs, around, self.learned).context(name, here)
+        at_first, part = torch.empty_like(anew), self._parts(here, name, seed)
+        for number in range(self.rounds(name)):
+            there = earlier | (here & (part < number))
+            known = self.look(graphs, around, self.learned & there).context(name, here & (part == number))
+            at_first[part[here] == number] = known
+        place = _places(graphs.row[here], rows, OCCASIONS // 2, seed.child("occasions").torch())  # (n, 4)
+        nowhere = at_first.new_full((1, at_first.size(1)), torch.nan)
+        found = torch.cat([torch.cat([known, nowhere])[place] for known in (at_first, anew)], dim=1)
+        found[:, -1] = torch.nan  # on one of them nothing is known
+        return found
+
+    def _parts(self, nodes: Tensor, name: str, seed: Seed) -> Tensor:
+        """The round in which each marked node (B, N) is drawn.  (B, N) long"""
+        drawn = torch.randint(self.rounds(name), nodes.shape, generator=seed.child("rounds").torch())
+        return drawn.masked_fill(~nodes, 0)
+
+    def parts(self, nodes: Tensor, name: str, seed: Seed) -> list[Tensor]:
+        """The marked nodes (B, N) of a type in the parts in which they are drawn, each with at least one."""
+        part = self._parts(nodes, name, seed)
+        found = [nodes & (part == number) for number in range(self.rounds(name))]
+        return [some for some in found if bool(some.any())]
+
+    # -- files ----------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Tensor]:
+        """Tensors for a file."""
+        return {f"{name}.{part}": value for name, each in self.summaries.items() for part, value in vars(each).items()}
+
+    @classmethod
+    def restored(cls, tensors: dict[str, Tensor], schema: Schema) -> Surroundings:
+        """From what :meth:`state` gave."""
+        names = {key.rsplit(".", 1)[0] for key in tensors}
+        parts = ("mean", "scale", "directions")
+        return cls(schema, {name: ContextScale(*(tensors[f"{name}.{part}"] for part in parts)) for name in names})
+
+
+@dataclass(eq=False)
+class Seen:
+    """What is seen of graphs while their nodes get features.
+
+    Args:
+        surroundings: what tells it.
+        batch: the graphs.
+        around: (B, N, C) the class around each node.
+        there: (B, N) which nodes have features.
+        summary: by node type, (B, N, r) what the rows of its nodes tell, 0 elsewhere.
+    """
+
+    surroundings: Surroundings
+    batch: GraphBatch
+    around: Tensor
+    there: Tensor
+    summary: dict[str, Tensor] = field(default_factory=dict)
+
+    def add(self, name: str, nodes: Tensor, rows: Tensor) -> None:
+        """The marked nodes (B, N) of a type have these rows (m, d) now."""
+        summary = self.surroundings.summaries.get(name)
+        if summary is None:
+            return
+        self.there = self.there | nodes
+        self.summary[name][nodes] = summary.encode(end_columns(rows, self.batch.schema.spec(name)))
+
+    def context(self, name: str, nodes: Tensor) -> Tensor:
+        """What is known of the marked nodes (B, N) of a type, in order.  (m, k)
+
+        The class around a node and around its neighbours; of neighbours of each type how many there are, how many of
+        them have features, and the mean of what their rows tell; NaN where none has any.
+        """
+        joined = self.batch.undirected.float()  # (B, N, N)
+
+        def over(chosen: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+            """How many chosen neighbours (B, N) the nodes have, and the mean of what these have (B, N, r)."""
+            values = torch.cat([chosen[..., None].float(), values * chosen[..., None]], dim=2)
+            total = joined.bmm(values)[nodes]  # (m, 1 + r)
+            number = total[:, :1]
+            return number.log1p(), torch.where(number > 0, total[:, 1:] / number.clamp_min(1), torch.nan)
+
+        found = [self.around[nodes], over(self.batch.mask, self.around)[1]]
+        for other in self.surroundings.beside(name):
+            of_type = self.batch.node_type == self.batch.schema.type_index(other)
+            found.append(over(of_type, self.around[..., :0])[0])
+            if other in self.surroundings.summaries:
+                found += over(of_type & self.there, self.summary[other])
+        return torch.cat(found, dim=1)
+
+
+def _places(row: Tensor, rows: Tensor, number: int, generator: torch.Generator) -> Tensor:
+    """Where rows (n,) stand in ``row`` (m,): some random places of each, in turn if there are fewer; m for nowhere.
+
+    Returns:
+        (n, number).
+    """
+    order = torch.randperm(len(row), generator=generator)
+    order = order[row[order].argsort(stable=True)]  # places of one row side by side, in random order
+    first, last = (torch.searchsorted(row[order], rows, right=right) for right in (False, True))
+    count = (last - first)[:, None]
+    place = first[:, None] + torch.arange(number) % count.clamp_min(1)
+    return torch.cat([order, torch.tensor([len(row)])])[place.where(count > 0, len(row))]
