@@ -10,5 +10,5 @@ import pytest
 @pytest.fixture(scope="module", autouse=True)
 def _few_are_learned() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dignn.features.bank.FEW_MEMBERS", 0)
+        patch.setattr("dignn.features.generator_choice.FEW_MEMBERS", 0)
         yield

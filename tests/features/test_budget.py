@@ -46,7 +46,7 @@ def test_a_part_of_training() -> None:
 def test_a_type_with_few_members_is_drawn_from_them(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("dignn.features.bank.FEW_MEMBERS", 100)
+    monkeypatch.setattr("dignn.features.generator_choice.FEW_MEMBERS", 100)
     service = torch.randn(60, 5, generator=Seed(0).torch())
     x = {"user": torch.randn(150, 3, generator=Seed(1).torch()), "service": service}
     edges = {("user", "uses", "service"): [(user, user % 60) for user in range(150)]}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,10 @@ from dignn.core.seeds import Seed
 from dignn.features.base import FeatureGenerator
 from dignn.features.budget import training_shares
 from dignn.features.conditions import condition_batch, condition_data
-from dignn.features.ditabddpm.generator import SPARSE
 from dignn.features.edge_drawing import check_numbers, draw_edges
 from dignn.features.ends import training_edges
+from dignn.features.few_rows import tell_of_few_rows
+from dignn.features.generator_choice import GeneratorChoice
 from dignn.features.neighbour_means import NeighbourMeans
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.features.settings import FeatureSettings
@@ -35,15 +35,8 @@ from dignn.graphs.batch import GraphBatch
 from dignn.graphs.feature_spec import FeatureKind
 from dignn.graphs.schema import Schema
 
-log = logging.getLogger(__name__)
-
 # How often members that stand twice in one graph are drawn again; a graph may have more nodes than there are members.
 REDRAWS = 50
-# What becomes of rows that are too few to learn from, and how many classes that have so few a message names.
-REPEATED, NAMED_CLASSES = "they are repeated as they are", 3
-# A type with fewer rows is drawn from them: a network would learn them by heart, at best, and a tenth of them, which
-# tells it when to stop, tells nothing.
-FEW_MEMBERS = 100
 # Numbers in the tables from which a process of its own for each generator pays.
 MANY_CELLS = 2_000_000
 _FORMAT = "dignn.FeatureBank.1"
@@ -52,15 +45,10 @@ _FORMAT = "dignn.FeatureBank.1"
 class FeatureBank:
     """Generates the features of whole graphs.
 
-    Which generator a type gets is decided by ``settings.features`` and by what the type has:
-
-    - a type with fewer than 100 rows to learn from draws them as they are, by class, whatever they hold;
-    - an identity type (members told apart by a one-hot row) draws members as often as they occur near a class;
-    - discrete features go to the named generator;
-    - so do continuous ones if the generator is a control or ``tabddpm``. With ``ditabddpm`` and ``settings.continuous``
-      "auto", a type whose rows are the means of its neighbours' rows gets such means, sparse rows go to ``ditabddpm``
-      and others to ``tabddpm``; with "tabddpm" all go there, as in the paper;
-    - tables of several kinds of columns go to ``tabddpm``, unless the generator is a control.
+    Which generator a type gets is decided by ``settings.features`` and by what the type has (:class:`GeneratorChoice`);
+    with ``ditabddpm`` and ``settings.continuous`` "auto", a type whose rows are the means of its neighbours' rows gets
+    such means. Rows of learned types go by the class around a node and by what else is known of its surroundings
+    (:mod:`dignn.features.surroundings`).
 
     Up to four generators learn for as long as their settings say, more of them share what four would take
     (:mod:`dignn.features.budget`).
@@ -77,7 +65,7 @@ class FeatureBank:
     def __init__(self, schema: Schema, settings: FeatureSettings | None = None, *, device: Device = "auto") -> None:
         self.device = device
         self.schema, self.settings = schema, settings if settings is not None else FeatureSettings()
-        self._controlled = not FEATURE_GENERATORS[self.settings.features].learns  # raises where there is none
+        self._choice = GeneratorChoice(self.settings)
         self._names = [name for name in schema.node_types if schema.spec(name).generated]
         self._means: dict[str, NeighbourMeans] = {}
         self._few: dict[str, int] = {}  # rows of types that have too few to learn from
@@ -127,16 +115,16 @@ class FeatureBank:
             table = training_rows(data, learned, graphs, around, name, self._surroundings, own)
             if table is None:  # a type that is nowhere is never generated, so it needs no features
                 continue
-            if len(table) < FEW_MEMBERS and self._learned_from(table):
+            if self._choice.too_few(table):
                 self._few[name] = len(table)
-            kind = FEATURE_GENERATORS[self._generator_for(table)]
+            kind = self._choice.of(table)
             table = table if kind.learns else replace(table, context=None)
             for label, rows in self._split(name, table, kind.learns):
                 jobs[name, label] = self._new(kind), rows, seed.child(name, str(label))
         for name in self.schema.generated_edges:
             table = training_edges(data, learned, graphs, around, name)
             if table is not None:
-                kind = FEATURE_GENERATORS[self._generator_for(table)]
+                kind = self._choice.of(table)
                 blind = self.settings.one_model_per_class and kind.learns
                 table = replace(table, condition=table.condition[:, :0]) if blind else table
                 jobs[name, None] = self._new(kind), table, seed.child(name, "None")
@@ -157,13 +145,13 @@ class FeatureBank:
         )
         made = dict(zip(order, fitted, strict=True))
         self.parts, self._file = {part: made[part] for part in jobs}, None
-        self._tell_of_few_rows()
+        tell_of_few_rows(self._few, self.parts, self.schema.classes)
         tick(1, 1)
         return self
 
     def _seen_in(self, graphs: GraphBatch, data: Adjacency, learned: np.ndarray, seed: Seed) -> Surroundings | None:
         """What is known of nodes, where rows shall go by it; a mean of neighbours' rows tells what they hold."""
-        if not self.settings.surroundings or self.settings.one_model_per_class or self._controlled:
+        if not self.settings.surroundings or self.settings.one_model_per_class or not self._choice.learns:
             return None
         number = data.numbers(graphs)
         there = torch.from_numpy(learned[number.clip(0)] & (number >= 0))
@@ -177,37 +165,13 @@ class FeatureBank:
         With training by epochs a lower bound: one step in each.
         """
         names = [*self._names, *self.schema.generated_edges]
-        possible = {generator for name in names for generator in self._generators(self.schema.table_spec(name).kind)}
+        possible = {each for name in names for each in self._choice.possible(self.schema.table_spec(name).kind)}
         return max((FEATURE_GENERATORS[each].build(self.settings).learning_steps for each in possible), default=0)
 
     def _new(self, kind: type[FeatureGenerator]) -> FeatureGenerator:
         generator = kind.build(self.settings)
         generator.device = self.device
         return generator
-
-    def _generators(self, kind: FeatureKind) -> tuple[str, str]:
-        """Names of the generators that learn sparse tables of a kind, and others."""
-        named = self.settings.features
-        if kind is FeatureKind.IDENTITY and not self._controlled:
-            return "bootstrap", "bootstrap"
-        if kind is FeatureKind.MIXED and named == "ditabddpm":
-            return "tabddpm", "tabddpm"
-        if kind is FeatureKind.CONTINUOUS and named == "ditabddpm":
-            return ("ditabddpm" if self.settings.continuous == "auto" else "tabddpm"), "tabddpm"
-        if kind not in FEATURE_GENERATORS[named].kinds:  # columns that differ
-            return "tabddpm", "tabddpm"
-        return named, named
-
-    def _generator_for(self, table: Table) -> str:
-        """Name of the generator that learns a table."""
-        if len(table) < FEW_MEMBERS and self._learned_from(table):
-            return "bootstrap"
-        sparse, dense = self._generators(table.spec.kind)
-        return sparse if sparse != dense and float((table.rows != 0).double().mean()) <= SPARSE else dense
-
-    def _learned_from(self, table: Table) -> bool:
-        """Whether a generator learns tables like this one, rather than repeating rows in any case."""
-        return not self._controlled and table.spec.kind is not FeatureKind.IDENTITY
 
     def _split(self, name: str, table: Table, learns: bool) -> list[tuple[int | None, Table]]:
         """The tables that one generator each learns: all rows, or those of each class of the target type."""
@@ -219,29 +183,6 @@ class FeatureBank:
         found: list[tuple[int | None, Table]]
         found = [(label, blind[(table.condition[:, label] > 0).nonzero()[:, 0]]) for label in classes]
         return [(label, rows) for label, rows in found if len(rows)] or [(None, blind)]
-
-    def _tell_of_few_rows(self) -> None:
-        """One sentence for each type: data may have many small classes."""
-        for name, number in self._few.items():
-            log.warning("The data has only %d feature rows of '%s' to learn from; %s", number, name, REPEATED)
-        small: dict[str, dict[str, float]] = {}
-        for (name, own), generator in self.parts.items():
-            few = generator.report.get("few_rows", {})
-            whole = few.get(str(generator.classes))  # the label that all rows have
-            if whole is not None and own is None:
-                log.warning("The data has only %.0f feature rows of '%s' to learn from; %s", whole, name, REPEATED)
-                continue
-            for label, number in few.items():
-                small.setdefault(name, {})[self.schema.classes[int(label) if own is None else own]] = number
-        for name, rows in small.items():
-            if len(rows) == 1:
-                only = next(iter(rows.items()))
-                log.warning("Class '%s' has only %.0f feature rows of '%s' to learn from; %s", *only, name, REPEATED)
-                continue
-            named = ", ".join(f"'{each}': {number:.0f}" for each, number in list(rows.items())[:NAMED_CLASSES])
-            more = f" and {len(rows) - NAMED_CLASSES} more" if len(rows) > NAMED_CLASSES else ""
-            what = "%d classes have few feature rows of '%s' to learn from (%s%s); %s"
-            log.warning(what, len(rows), name, named, more, REPEATED)
 
     @property
     def report(self) -> dict[str, Any]:
