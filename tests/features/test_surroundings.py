@@ -13,7 +13,7 @@ from dignn.diffusion.settings import TrainingConfig
 from dignn.features.bank import FeatureBank
 from dignn.features.conditions import condition_batch
 from dignn.features.settings import DiTabDDPMConfig, FeatureSettings
-from dignn.features.surroundings import OCCASIONS, Surroundings
+from dignn.features.surroundings import OCCASIONS, Occasions, Surroundings
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
@@ -63,9 +63,14 @@ def structures(count: int) -> GraphBatch:
     return GraphBatch.cat([one] * count)
 
 
-def seen_in(adjacency: Adjacency, learned: Tensor | None = None) -> Surroundings:
+def seen_in(adjacency: Adjacency) -> Surroundings:
     some = graphs(adjacency)
-    return Surroundings.of(some, some.mask if learned is None else learned, ["paper", "author"], Seed(0))
+    return Surroundings.of(some, some.mask, ["paper", "author"], Seed(0))
+
+
+def occasions(some: GraphBatch, learned: Tensor | None = None) -> Occasions:
+    learned = some.mask if learned is None else learned
+    return Surroundings.of(some, learned, ["paper", "author"], Seed(0)).training(some, learned)
 
 
 @pytest.fixture(scope="module")
@@ -123,25 +128,20 @@ def test_targets_come_first_and_types_that_are_joined_to_themselves_in_rounds() 
 
 
 def test_occasions_are_first_draws_draws_anew_and_one_of_which_nothing_is_known() -> None:
-    adjacency = data()
-    found, some = seen_in(adjacency), graphs(adjacency)
-    around = condition_batch(some)
-    authors = found.occasions(some, around, "author", torch.arange(2 * PAIRS), Seed(0))
+    found = occasions(graphs(data()))
+    authors = found.of("author", torch.arange(2 * PAIRS), Seed(0))
     assert authors.shape[:2] == (2 * PAIRS, OCCASIONS)
     paper = slice(6, 9)  # of the context: what the row of the paper says
     first, anew = authors[::2, : OCCASIONS // 2], authors[::2, OCCASIONS // 2 : -1]
     assert bool(first[..., paper].isnan().all())  # papers come after authors
     assert not bool(anew[..., paper].isnan().any())
     assert bool(authors[:, -1].isnan().all())
-    papers = found.occasions(some, around, "paper", torch.arange(PAIRS), Seed(0))
+    papers = found.of("paper", torch.arange(PAIRS), Seed(0))
     assert not bool(papers[:, :-1, -2:].isnan().any())  # their authors have rows already
 
 
 def test_rows_that_stand_nowhere_know_nothing() -> None:
-    adjacency = data()
-    found, some = seen_in(adjacency), graphs(adjacency)[:10]
-    found = replace(found, learned=some.mask)
-    known = found.occasions(some, condition_batch(some), "paper", torch.arange(12), Seed(0))
+    known = occasions(graphs(data())[:10]).of("paper", torch.arange(12), Seed(0))
     assert bool(known[10:].isnan().all())
     assert not bool(known[:10, :-1].isnan().all(2).any())
 
@@ -157,8 +157,7 @@ def test_rows_that_are_not_learned_are_not_seen() -> None:
     changed = replace(adjacency, tables=other)
     for each in SCHEMA.node_types:
         one, two = (
-            seen_in(which, learned).occasions(graphs(which), condition_batch(some), each, torch.arange(PAIRS), Seed(0))
-            for which in (adjacency, changed)
+            occasions(graphs(which), learned).of(each, torch.arange(PAIRS), Seed(0)) for which in (adjacency, changed)
         )
         torch.testing.assert_close(one, two, rtol=0, atol=0, equal_nan=True)
 

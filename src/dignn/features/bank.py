@@ -27,7 +27,7 @@ from dignn.features.generator_choice import GeneratorChoice
 from dignn.features.neighbour_means import NeighbourMeans
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.features.settings import FeatureSettings
-from dignn.features.surroundings import Seen, Surroundings
+from dignn.features.surroundings import Occasions, Seen, Surroundings
 from dignn.features.table import Table, draw_label
 from dignn.features.training_rows import training_rows
 from dignn.graphs.adjacency import Adjacency
@@ -107,12 +107,12 @@ class FeatureBank:
         if graphs is not None and self.settings.features == "ditabddpm" and self.settings.continuous == "auto":
             found = {name: NeighbourMeans.find(data, graphs, name) for name in self._names}
             self._means = {name: means for name, means in found.items() if means is not None}
-        self._surroundings = None if graphs is None else self._seen_in(graphs, data, learned, seed)
+        occasions = None if graphs is None else self._seen_in(graphs, data, learned, seed.child("surroundings"))
         for name in self._names:
             if name in self._means:
                 continue
             own = seed.child(name, "known")
-            table = training_rows(data, learned, graphs, around, name, self._surroundings, own)
+            table = training_rows(data, learned, graphs, around, name, occasions, own)
             if table is None:  # a type that is nowhere is never generated, so it needs no features
                 continue
             if self._choice.too_few(table):
@@ -149,14 +149,16 @@ class FeatureBank:
         tick(1, 1)
         return self
 
-    def _seen_in(self, graphs: GraphBatch, data: Adjacency, learned: np.ndarray, seed: Seed) -> Surroundings | None:
-        """What is known of nodes, where rows shall go by it; a mean of neighbours' rows tells what they hold."""
+    def _seen_in(self, graphs: GraphBatch, data: Adjacency, learned: np.ndarray, seed: Seed) -> Occasions | None:
+        """What is known of rows in graphs, where rows shall go by it."""
+        self._surroundings = None
         if not self.settings.surroundings or self.settings.one_model_per_class or not self._choice.learns:
             return None
         number = data.numbers(graphs)
-        there = torch.from_numpy(learned[number.clip(0)] & (number >= 0))
-        told = [name for name in graphs.tables if name not in self._means]
-        return Surroundings.of(graphs, there, told, seed.child("surroundings"))
+        may_be_seen = torch.from_numpy(learned[number.clip(0)] & (number >= 0))
+        told = [name for name in graphs.tables if name not in self._means]  # a mean would tell what it is to follow
+        self._surroundings = Surroundings.of(graphs, may_be_seen, told, seed)
+        return self._surroundings.training(graphs, may_be_seen)
 
     @property
     def learning_steps(self) -> int:

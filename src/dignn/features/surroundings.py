@@ -12,13 +12,13 @@ that what is known does not grow with the width of tables nor with the degree of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from dignn.core.seeds import Seed
-from dignn.features.conditions import class_of_condition, steps_to_target
+from dignn.features.conditions import class_of_condition, condition_batch, steps_to_target
 from dignn.features.end_columns import end_columns
 from dignn.features.given import ContextScale
 from dignn.graphs.batch import GraphBatch
@@ -26,6 +26,8 @@ from dignn.graphs.schema import Schema
 
 # Numbers that a neighbour's row is told by, at most.
 SUMMARY = 24
+# Occurrences of rows that main directions are measured on, at most.
+MEASURED = 8192
 # Parts in which nodes of one type are drawn that are joined to each other.
 ROUNDS = 4
 # How many times a row is seen in training graphs: half of them as it is when it is drawn for the first time, half of
@@ -40,12 +42,10 @@ class Surroundings:
     Args:
         schema: of the graphs.
         summaries: by node type, how its rows are told to neighbours.
-        learned: (B, N) the nodes of training graphs whose rows may be seen; None afterwards.
     """
 
     schema: Schema
     summaries: dict[str, ContextScale]
-    learned: Tensor | None = None
 
     @classmethod
     def of(cls, graphs: GraphBatch, learned: Tensor, names: Sequence[str], seed: Seed) -> Surroundings:
@@ -59,14 +59,21 @@ class Surroundings:
         """
         schema, found = graphs.schema, {}
         for name in names:
-            table = graphs.tables[name]
-            here = learned & (graphs.node_type == schema.type_index(name))
-            times = torch.bincount(graphs.row[here], minlength=len(table))
-            some = times.nonzero()[:, 0]
-            columns = end_columns(table[some], schema.spec(name))
+            generator = seed.child(name).torch()
+            rows = graphs.row[learned & (graphs.node_type == schema.type_index(name))]
+            some, times = rows[torch.randperm(len(rows), generator=generator)[:MEASURED]].unique(return_counts=True)
+            columns = end_columns(graphs.tables[name][some], schema.spec(name))
             if len(some) > 1 and columns.size(1):
-                found[name] = ContextScale.of(columns, times[some].float(), seed.child(name).torch(), SUMMARY)
-        return cls(schema, found, learned)
+                found[name] = ContextScale.of(columns, times.float(), generator, SUMMARY)
+        return cls(schema, found)
+
+    def training(self, graphs: GraphBatch, learned: Tensor) -> Occasions:
+        """What is known of rows in training graphs, of whose nodes those marked in ``learned`` (B, N) may be seen."""
+        told = {
+            name: summary.encode(end_columns(graphs.tables[name], self.schema.spec(name)))
+            for name, summary in self.summaries.items()
+        }
+        return Occasions(self, graphs, condition_batch(graphs), learned, told)
 
     @property
     def order(self) -> list[str]:
@@ -86,51 +93,21 @@ class Surroundings:
 
     def look(self, batch: GraphBatch, around: Tensor, there: Tensor) -> Seen:
         """At graphs of which the nodes marked in ``there`` (B, N) have features; ``around`` (B, N, 2 C): conditions."""
-        seen = Seen(self, batch, class_of_condition(around), torch.zeros_like(there))
-        for name, summary in self.summaries.items():
-            seen.summary[name] = torch.zeros(*there.shape, summary.width)
+        seen = Seen.blind(self, batch, around)
+        for name in self.summaries:
             here = there & (batch.node_type == self.schema.type_index(name))
             if bool(here.any()):
                 seen.add(name, here, batch.tables[name][batch.row[here]])
         return seen
 
-    def occasions(self, graphs: GraphBatch, around: Tensor, name: str, rows: Tensor, seed: Seed) -> Tensor:
-        """What is known of rows (n,) of a type's table on some of the occasions on which they stand in graphs.
-
-        Args:
-            graphs: training graphs.
-            around: (B, N, 2 C) conditions of their nodes.
-            name: the type.
-            rows: numbers of rows.
-            seed: of the order in which nodes get their features, and of what is chosen.
-
-        Returns:
-            (n, 8, k), NaN for rows that stand nowhere.
-        """
-        assert self.learned is not None  # before anything is kept in a file
-        here = graphs.node_type == self.schema.type_index(name)
-        first = self.order[: self.order.index(name)]
-        earlier = torch.isin(graphs.node_type, torch.tensor([self.schema.type_index(each) for each in first]))
-        anew = self.look(graphs, around, self.learned).context(name, here)
-        at_first, part = torch.empty_like(anew), self._parts(here, name, seed)
-        for number in range(self.rounds(name)):
-            there = earlier | (here & (part < number))
-            known = self.look(graphs, around, self.learned & there).context(name, here & (part == number))
-            at_first[part[here] == number] = known
-        place = _places(graphs.row[here], rows, OCCASIONS // 2, seed.child("occasions").torch())  # (n, 4)
-        nowhere = at_first.new_full((1, at_first.size(1)), torch.nan)
-        found = torch.cat([torch.cat([known, nowhere])[place] for known in (at_first, anew)], dim=1)
-        found[:, -1] = torch.nan  # on one of them nothing is known
-        return found
-
-    def _parts(self, nodes: Tensor, name: str, seed: Seed) -> Tensor:
+    def part_of(self, nodes: Tensor, name: str, seed: Seed) -> Tensor:
         """The round in which each marked node (B, N) is drawn.  (B, N) long"""
         drawn = torch.randint(self.rounds(name), nodes.shape, generator=seed.child("rounds").torch())
         return drawn.masked_fill(~nodes, 0)
 
     def parts(self, nodes: Tensor, name: str, seed: Seed) -> list[Tensor]:
         """The marked nodes (B, N) of a type in the parts in which they are drawn, each with at least one."""
-        part = self._parts(nodes, name, seed)
+        part = self.part_of(nodes, name, seed)
         found = [nodes & (part == number) for number in range(self.rounds(name))]
         return [some for some in found if bool(some.any())]
 
@@ -148,6 +125,58 @@ class Surroundings:
         return cls(schema, {name: ContextScale(*(tensors[f"{name}.{part}"] for part in parts)) for name in names})
 
 
+@dataclass(frozen=True, eq=False)
+class Occasions:
+    """Training graphs, and what is known of their rows there.
+
+    Args:
+        surroundings: what tells it.
+        graphs: the graphs.
+        around: (B, N, 2 C) conditions of their nodes.
+        learned: (B, N) nodes whose rows may be seen.
+        told: by node type, (rows of its table, r) what each row tells.
+    """
+
+    surroundings: Surroundings
+    graphs: GraphBatch
+    around: Tensor
+    learned: Tensor
+    told: dict[str, Tensor]
+
+    def of(self, name: str, rows: Tensor, seed: Seed) -> Tensor:
+        """What is known of rows (n,) of a type's table on some of the occasions on which they stand in graphs.
+
+        Args:
+            name: the type.
+            rows: numbers of rows.
+            seed: of the order in which nodes get their features, and of what is chosen.
+
+        Returns:
+            (n, 8, k), NaN for rows that stand nowhere.
+        """
+        types, kind = self.surroundings.schema.type_index, self.graphs.node_type
+        here, order = kind == types(name), self.surroundings.order
+        earlier = torch.isin(kind, torch.tensor([types(each) for each in order[: order.index(name)]]))
+        anew = self._look(self.graphs.mask).context(name, here)
+        at_first, part = torch.empty_like(anew), self.surroundings.part_of(here, name, seed)
+        for number in range(self.surroundings.rounds(name)):
+            seen = self._look(earlier | (here & (part < number)))
+            at_first[part[here] == number] = seen.context(name, here & (part == number))
+        place = _places(self.graphs.row[here], rows, OCCASIONS // 2, seed.child("occasions").torch())  # (n, 4)
+        nowhere = at_first.new_full((1, at_first.size(1)), torch.nan)
+        found = torch.cat([torch.cat([known, nowhere])[place] for known in (at_first, anew)], dim=1)
+        found[:, -1] = torch.nan  # on one of them nothing is known
+        return found
+
+    def _look(self, there: Tensor) -> Seen:
+        """At the graphs while the nodes marked in ``there`` (B, N) have features."""
+        seen = Seen.blind(self.surroundings, self.graphs, self.around)
+        for name, told in self.told.items():
+            here = self.learned & there & (self.graphs.node_type == self.surroundings.schema.type_index(name))
+            seen.tell(name, here, told[self.graphs.row[here]])
+        return seen
+
+
 @dataclass(eq=False)
 class Seen:
     """What is seen of graphs while their nodes get features.
@@ -157,22 +186,32 @@ class Seen:
         batch: the graphs.
         around: (B, N, C) the class around each node.
         there: (B, N) which nodes have features.
-        summary: by node type, (B, N, r) what the rows of its nodes tell, 0 elsewhere.
+        told: by node type, (B, N, r) what the rows of its nodes tell, 0 elsewhere.
     """
 
     surroundings: Surroundings
     batch: GraphBatch
     around: Tensor
     there: Tensor
-    summary: dict[str, Tensor] = field(default_factory=dict)
+    told: dict[str, Tensor]
+
+    @classmethod
+    def blind(cls, surroundings: Surroundings, batch: GraphBatch, around: Tensor) -> Seen:
+        """Graphs of which no node has features; ``around`` (B, N, 2 C): conditions."""
+        size = batch.mask.shape
+        told = {name: torch.zeros(*size, summary.width) for name, summary in surroundings.summaries.items()}
+        return cls(surroundings, batch, class_of_condition(around), torch.zeros_like(batch.mask), told)
 
     def add(self, name: str, nodes: Tensor, rows: Tensor) -> None:
         """The marked nodes (B, N) of a type have these rows (m, d) now."""
         summary = self.surroundings.summaries.get(name)
-        if summary is None:
-            return
+        if summary is not None:
+            self.tell(name, nodes, summary.encode(end_columns(rows, self.batch.schema.spec(name))))
+
+    def tell(self, name: str, nodes: Tensor, told: Tensor) -> None:
+        """The same of rows of which this is told (m, r)."""
         self.there = self.there | nodes
-        self.summary[name][nodes] = summary.encode(end_columns(rows, self.batch.schema.spec(name)))
+        self.told[name][nodes] = told
 
     def context(self, name: str, nodes: Tensor) -> Tensor:
         """What is known of the marked nodes (B, N) of a type, in order.  (m, k)
@@ -194,7 +233,7 @@ class Seen:
             of_type = self.batch.node_type == self.batch.schema.type_index(other)
             found.append(over(of_type, self.around[..., :0])[0])
             if other in self.surroundings.summaries:
-                found += over(of_type & self.there, self.summary[other])
+                found += over(of_type & self.there, self.told[other])
         return torch.cat(found, dim=1)
 
 

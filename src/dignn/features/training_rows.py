@@ -9,7 +9,7 @@ from torch import Tensor
 from dignn.core.seeds import Seed
 from dignn.features.base import LEAST_ROWS
 from dignn.features.conditions import condition_batch
-from dignn.features.surroundings import Surroundings
+from dignn.features.surroundings import Occasions
 from dignn.features.table import Table
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
@@ -25,7 +25,7 @@ def training_rows(
     graphs: GraphBatch | None,
     around: Tensor,
     name: str,
-    surroundings: Surroundings | None = None,
+    occasions: Occasions | None = None,
     seed: Seed | None = None,
 ) -> Table | None:
     """What there is to learn from for a type; None without any row.
@@ -36,8 +36,8 @@ def training_rows(
         graphs: subgraphs, in which rows count as often as they stand there; see :meth:`FeatureBank.fit`.
         around: (n, 2 C) condition of each node in the data.
         name: the node type.
-        surroundings: what is known of nodes of subgraphs, which rows go by.
-        seed: of the occasions on which they are seen there.
+        occasions: what is known of rows in the subgraphs, which they go by.
+        seed: of the occasions that are chosen.
     """
     schema = data.schema
     spec: FeatureSpec = schema.spec(name)
@@ -48,8 +48,8 @@ def training_rows(
     condition, weight, context = around[torch.from_numpy(nodes)], torch.ones(len(row)), None
     if graphs is not None:
         seen = condition_batch(graphs)
-        if surroundings is not None and seed is not None:
-            context = surroundings.occasions(graphs, seen, name, row, seed)
+        if occasions is not None and seed is not None:
+            context = occasions.of(name, row, seed)
         here = graphs.node_type == schema.type_index(name)
         size = len(data.tables[name])
         times = torch.bincount(graphs.row[here], minlength=size)[row]
