@@ -18,10 +18,11 @@ import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
 
-from dignn import GraphBatch
+from dignn import Explainer, GraphBatch
 from dignn.core.seeds import Seed
 from dignn.diffusion.settings import TrainingConfig
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
+from dignn.explainers.settings import RunSettings
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.features.settings import DiTabDDPMConfig, TabDDPMConfig
 from dignn.graphs.inference import infer_schema
@@ -125,6 +126,10 @@ def make_small(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     monkeypatch.setenv("DIGNN_CACHE", str(cache))
     for name in PRESETS:
         monkeypatch.setitem(PRESETS._items, name, TINY)
+    # The same for methods of a page's own, whose settings are derived from these.
+    few = RunSettings(subgraphs_per_size=TINY.subgraphs_per_size, candidates=TINY.candidates)
+    monkeypatch.setattr(Explainer, "presets", {"fast": few})
+    monkeypatch.setattr(RunSettings.__dataclass_fields__["subgraphs_per_size"], "default", few.subgraphs_per_size)
     for name in STAND_INS:
         info = replace(DATASETS[name], load=_loader(name), files=None, fresh=None)
         monkeypatch.setitem(DATASETS._items, name, info)
