@@ -25,3 +25,9 @@ def haste() -> Iterator[None]:
 
     with less_work():
         yield
+
+
+@pytest.fixture
+def all_compared(haste: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of what haste shortens: on how many real graphs a model's answers are compared."""
+    monkeypatch.setattr("dignn.sampling.division.COMPARED_GRAPHS", 32)

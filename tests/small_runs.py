@@ -17,7 +17,12 @@ from dignn.diffusion.settings import TrainingConfig
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
 from dignn.graphs.feature_spec import FeatureSpec
 from dignn.graphs.schema import EdgeType, Schema
+from dignn.zoo.datasets.dataset import Dataset
+from dignn.zoo.datasets.raw_files import cache_folder
 from dignn.zoo.datasets.registry import load
+from dignn.zoo.models import checkpoint, trainer
+from dignn.zoo.models.recipes import Recipe, recipe
+from dignn.zoo.models.settings import Form
 from tiny_models import TinyHetero
 
 # What a page must show and never run. `window.hacked` tells afterwards whether one of them was run.
@@ -35,17 +40,32 @@ LESS = {
     "dignn.metrics.c2st.TREES": 2,
     "dignn.metrics.c2st.FOLDS": 2,
     "dignn.metrics.run.COMPARED": 12,
+    "dignn.sampling.division.COMPARED_GRAPHS": 4,
     "dignn.features.ditabddpm.absorbing_rows._ROWS": 100,
 }
 
 
 @contextmanager
 def less_work() -> Iterator[None]:
-    """Inside, classifiers, controls and calibration, which have tests of their own, are as in :data:`LESS`."""
+    """Inside, what has tests of its own is done less: classifiers and checks as in :data:`LESS`, models two epochs."""
     with ExitStack() as stack:
         for name, number in LESS.items():
             stack.enter_context(mock.patch(name, number))
+        for module in (trainer, checkpoint):
+            stack.enter_context(mock.patch.object(module, "recipe", short_recipe))
+        stack.enter_context(mock.patch.object(checkpoint, "cache_folder", _apart))
         yield
+
+
+def short_recipe(dataset: Dataset, form: Form = "strong") -> Recipe:
+    """That of the data set, for a model that is hardly trained."""
+    found = recipe(dataset, form)
+    return replace(found, epochs=2, subgraphs=min(found.subgraphs, 8), pool=16, held_out=16)
+
+
+def _apart() -> Path:
+    """For these models; elsewhere a model of the same name is one that was trained to the end."""
+    return cache_folder() / "less-work"
 
 
 def small_config() -> Config:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from command_line import run
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS
+from docs.stand_ins import TINY
 
 pytestmark = pytest.mark.usefixtures("haste")
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -35,6 +38,7 @@ def test_an_example_runs_from_python_and_from_the_command_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(PRESETS._items, "smoke", replace(TINY, top_k=3))
     spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None

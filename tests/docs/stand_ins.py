@@ -18,10 +18,11 @@ import torch
 from torch import Tensor
 from torch_geometric.data import HeteroData
 
-from dignn import GraphBatch
+from dignn import Explainer, GraphBatch
 from dignn.core.seeds import Seed
 from dignn.diffusion.settings import TrainingConfig
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
+from dignn.explainers.settings import RunSettings
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.features.settings import DiTabDDPMConfig, TabDDPMConfig
 from dignn.graphs.inference import infer_schema
@@ -36,9 +37,6 @@ from dignn.structure.settings import EdgeDiffusionConfig, NodeGrowthConfig
 from dignn.zoo.datasets.dataset import Dataset
 from dignn.zoo.datasets.registry import DATASETS
 from dignn.zoo.datasets.splits import stratified_split
-from dignn.zoo.models import checkpoint
-from dignn.zoo.models import recipes as zoo
-from dignn.zoo.models import trainer as training
 
 _FEW = TrainingConfig(steps=2, validate_every=1)
 # Features are drawn from real rows: the generators' own set-up takes seconds even for a step.
@@ -128,14 +126,16 @@ def make_small(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     monkeypatch.setenv("DIGNN_CACHE", str(cache))
     for name in PRESETS:
         monkeypatch.setitem(PRESETS._items, name, TINY)
+    # The same for methods of a page's own, whose settings are derived from these.
+    few = RunSettings(subgraphs_per_size=TINY.subgraphs_per_size, candidates=TINY.candidates)
+    monkeypatch.setattr(Explainer, "presets", {"fast": few})
+    monkeypatch.setattr(RunSettings.__dataclass_fields__["subgraphs_per_size"], "default", few.subgraphs_per_size)
     for name in STAND_INS:
         info = replace(DATASETS[name], load=_loader(name), files=None, fresh=None)
         monkeypatch.setitem(DATASETS._items, name, info)
     all_metrics()
     for registry in (STRUCTURE_GENERATORS, FEATURE_GENERATORS, DATASETS, METRICS):
         monkeypatch.setattr(registry, "_items", dict(registry))  # what a page registers is gone after it
-    for module in (training, checkpoint):
-        monkeypatch.setattr(module, "recipe", _short_recipe)
     monkeypatch.setattr(c2st, "_area", lambda *rest, **options: 0.5)
     monkeypatch.setattr(table, "COMPARED", 5)
     monkeypatch.setattr(table, "control_sets", _one_control)
@@ -154,8 +154,3 @@ def _loader(name: str) -> Any:
 
 def _one_control(candidates: GraphBatch, train: GraphBatch, seed: Seed) -> dict[str, GraphBatch]:
     return {"column_noise": control_sets(candidates, train, seed)["column_noise"]}
-
-
-def _short_recipe(dataset: Dataset, form: zoo.Form = "strong") -> zoo.Recipe:
-    found = zoo.recipe(dataset, form)
-    return replace(found, epochs=2, subgraphs=min(found.subgraphs, 8), pool=16, held_out=16)

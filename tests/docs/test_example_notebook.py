@@ -17,6 +17,14 @@ nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed; pi
 
 PATH = Path(__file__).parents[2] / "examples" / "explain_a_model.ipynb"
 LARGEST = 600_000
+LESS = """
+from dignn import PRESETS
+from small_runs import less_work, small_config
+
+PRESETS._items["smoke"] = small_config()
+less = less_work()
+less.__enter__()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +36,17 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = []
+    # After the first cell, which hides a warning: less of what has tests of its own. It shows nothing.
+    first = next(place for place, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+    notebook.cells.insert(first + 1, nbformat.v4.new_code_cell(LESS))
     # The last cell shows that a figure shows itself once also where pyplot has been set up for notebooks.
     notebook.cells.append(
         nbformat.v4.new_code_cell("import matplotlib.pyplot as plt\nplt.gcf()\nplt.close()\nbest.plot()")
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DIGNN_PRESET", "smoke")
-        source = str(Path(dignn.__file__).parents[1])  # the kernel starts in another folder
-        patch.setenv("PYTHONPATH", source, prepend=os.pathsep)
+        for source in (Path(dignn.__file__).parents[1], Path(__file__).parents[1]):
+            patch.setenv("PYTHONPATH", str(source), prepend=os.pathsep)  # the kernel starts in another folder
         patch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
         client = nbclient.NotebookClient(
             notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}}

@@ -51,6 +51,7 @@ class Padded(TinyGCN):
         return self.head(hidden.mean(1))
 
 
+@pytest.mark.usefixtures("all_compared")
 def test_a_model_that_pads_is_found_though_the_first_graphs_are_of_one_size() -> None:
     data = sorted(rings_and_stars(), key=lambda graph: int(graph.num_nodes or 0))
     made = explainer(Padded(1, 2, pool=True), data).check()
@@ -77,6 +78,7 @@ def sees_stars(order: tuple[int, int]) -> Callable[[Data], Tensor]:
     return answer
 
 
+@pytest.mark.usefixtures("all_compared")
 def test_labels_in_another_order_than_the_models_columns_are_spoken_of(caplog: pytest.LogCaptureFixture) -> None:
     explainer(sees_stars((0, 1))).check()
     assert not caplog.records

@@ -18,6 +18,7 @@ from dignn.core.errors import ModelMismatchError, RunFolderError
 from dignn.core.fingerprint import model_fingerprint
 from dignn.diffusion.settings import TrainingConfig
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS
+from small_runs import LESS
 from strategies import rings_and_stars
 from tiny_models import TinyGCN
 
@@ -143,7 +144,7 @@ def test_the_identity_is_noted(runs: Path) -> None:
     assert config["forward"]["name"] == "probabilities"
     assert config["return_type"] == "probs"
     assert all(index in (0, 1) and score <= 0 for index, score in config["answers"]["compared"])
-    assert len(config["answers"]["compared"]) == len(rings_and_stars())
+    assert len(config["answers"]["compared"]) == LESS["dignn.sampling.division.COMPARED_GRAPHS"]
     assert json.loads((runs / "plain" / "config.json").read_text())["forward"] is None
 
 
@@ -173,6 +174,7 @@ def test_answers_to_few_graphs_that_an_earlier_version_noted_are_compared(finish
         explainer(finished, model=with_maximum()).check()
 
 
+@pytest.mark.usefixtures("all_compared")
 def test_a_model_that_differs_on_few_graphs_only_is_another(finished: Path) -> None:
     """Those on which it does are none of the first."""
     data = rings_and_stars()
