@@ -95,9 +95,10 @@ class Surroundings:
         """At graphs of which the nodes marked in ``there`` (B, N) have features; ``around`` (B, N, 2 C): conditions."""
         seen = Seen.blind(self, batch, around)
         for name in self.summaries:
-            here = there & (batch.node_type == self.schema.type_index(name))
+            of_type = batch.node_type == self.schema.type_index(name)
+            here = there & of_type
             if bool(here.any()):
-                seen.add(name, here, batch.tables[name][batch.row[here]])
+                seen.add(name, here, batch.features(name)[there[of_type]])
         return seen
 
     def part_of(self, nodes: Tensor, name: str, seed: Seed) -> Tensor:
