@@ -27,7 +27,8 @@ from dignn.graphs.isomorphism import fingerprints
 from dignn.graphs.schema import Schema
 from dignn.graphs.validity import connected
 from dignn.structure.base import Guide, StructureGenerator
-from dignn.structure.node_growth.growth_events import Events, decisions_of, events_of, targets_of
+from dignn.structure.node_growth.growth_decisions import decisions_of, targets_of
+from dignn.structure.node_growth.growth_events import Events, events_of
 from dignn.structure.node_growth.growth_network import GrowthNetwork
 from dignn.structure.node_growth.growth_orders import Actions, grow
 from dignn.structure.node_growth.growth_plan import Plan
@@ -146,12 +147,11 @@ class NodeGrowth(StructureGenerator):
     def _loss(self, events: Events) -> Tensor:
         """Mean cross-entropy of the next event."""
         events, actions = moved((events, self._actions), model_device(self._network))
-        decision = decisions_of(events)
-        logits = self._network(events.code, decision, events.label)
-        target = targets_of(events, decision, actions).flatten(2)
-        logits = logits.masked_fill(~decision.admissible(actions), -torch.inf).flatten(2)
-        log_probability = logits.log_softmax(2).where(target > 0, 0.0)  # (B, S, S * actions)
-        return -(target * log_probability).sum() / (events.length - 1).sum()
+        decision, target = decisions_of(events), targets_of(events, actions)
+        options = decision.options(actions, events.followed)
+        logits = self._network(events.code, decision, events.label, options, events.last)
+        found = logits[options.number(target.graph, target.step, target.item), target.action]
+        return (options.log_total(logits).sum() - (target.weight * found).sum()) / (events.length - 1).sum()
 
     def _validate(self, nodes: Tensor, edges: Tensor, label: Tensor, seed: Seed) -> Callable[[], float] | None:
         if not bool((edges > 0).any()):
