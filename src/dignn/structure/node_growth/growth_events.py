@@ -144,9 +144,10 @@ def events_of(grown: Grown, words: Vocabulary, actions: Actions) -> Events:
             later.sum(1) - later.cumsum(1)[graph, newest] + (later[graph, newest] - placed).where(newest > 0, 0)
         )
         remaining[:, step] = after[graph, newest]
-        relative = live.seen(graph, newest, size)
+        grown_now = int(newest.max()) + 1
+        relative = live.seen(graph, newest, grown_now)
         for name, values in seen.items():
-            values[:, step] = getattr(relative, name)
+            values[:, step, :grown_now] = getattr(relative, name)
     told = grown.label, grown.turn, grown.edges
     return Events(code, node, at, final, total + 1, RelativeFeatures(**seen), remaining, extra, tokens, *told)
 
@@ -174,23 +175,24 @@ class GrowingGraphs:
         """An edge of token ``edge`` from u to the newest node v; where ``new``, v came by it."""
         self.edges[graph, u, v] = edge.to(torch.int16)
         self.edges[graph, v, u] = words.mirror.to(edge.device)[edge].to(torch.int16)
-        distance = self.distance[graph]
+        size = int(v.max()) + 1  # no later node has come
+        distance = self.distance[graph, :size, :size]
         here = torch.arange(len(graph), device=graph.device)
-        from_u, from_v = distance[here, u], distance[here, v]  # (b, N)
-        through = torch.minimum(from_u[:, :, None] + from_v[:, None, :], from_v[:, :, None] + from_u[:, None, :]) + 1
-        self.distance[graph] = torch.minimum(distance, through)
-        place = torch.arange(self.closed.size(1), device=u.device)
-        between = (place > u[:, None]) & (place < v[:, None]) & new[:, None]
-        self.closed[graph] |= between
+        from_u, from_v = distance[here, u], distance[here, v]  # (b, size)
+        through = from_u[:, :, None] + from_v[:, None, :]
+        through = torch.minimum(through, through.transpose(1, 2)) + 1
+        self.distance[graph, :size, :size] = torch.minimum(distance, through)
+        place = torch.arange(size, device=u.device)
+        self.closed[graph, :size] |= (place > u[:, None]) & (place < v[:, None]) & new[:, None]
 
     def seen(self, graph: Tensor, newest: Tensor, size: int) -> RelativeFeatures:
         """What the newest node of each graph sees of the first ``size`` nodes."""
         joined = (self.edges[graph, :size, :size] > 0).float()
         degree = joined.sum(2)
-        step = joined / degree.clamp_min(1.0)[:, :, None]
-        walk = [functional.one_hot(newest, size).float()[:, None, :] @ step]
+        leaving = 1 / degree.clamp_min(1.0)[:, None, :]
+        walk = [(functional.one_hot(newest, size).float()[:, None, :] * leaving) @ joined]
         for _ in range(WALK):
-            walk.append(walk[-1] @ step)
+            walk.append((walk[-1] * leaving) @ joined)
         return RelativeFeatures(
             distance=self.distance[graph, newest, :size],
             kind=self.edges[graph, :size, newest],
