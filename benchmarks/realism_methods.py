@@ -24,7 +24,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 METHODS = (*STRUCTURE_GENERATORS, *VARIANTS, *CONTROLS)
 # Node growth without what was added to it, one after the other; measured where they are named.
 _PLAIN: dict[str, Any] = {"roles": False, "looks": 0}
-_ADAMW = replace(GROWTH_TRAINING, optimizer="adamw", settle=0.0, patience=10)
+_ADAMW = replace(GROWTH_TRAINING, optimizer="adamw", settle=0.0, gain=0.0, patience=10)
 STAGES: dict[str, dict[str, Any]] = {
     "node-growth, AdamW": _PLAIN | {"training": _ADAMW},
     "node-growth, Muon": _PLAIN,

@@ -143,6 +143,7 @@ SETTINGS: dict[type, dict[str, list[Any]]] = {
         "warm_up": SHARE,
         "cosine": SWITCH,
         "settle": SHARE,
+        "gain": SHARE,
         "weight_decay": NUMBER,
         "clip": [*NUMBER, 0],
         "ema": SHARE,

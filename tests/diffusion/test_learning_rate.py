@@ -55,3 +55,15 @@ def test_training_settles_when_validation_gets_no_better() -> None:
     )
     # The best look is at step 20; two looks later, at 40, the fall begins, and is as long again.
     assert (report.steps, report.best_step, report.stopped_early) == (80, 20, True)
+
+
+def test_a_loss_that_falls_by_less_than_the_gain_is_no_better_one_but_its_weights_are_kept() -> None:
+    torch.manual_seed(0)
+    model = nn.Linear(1, 1)
+    losses = iter([3.0, 1.0] + [0.99 - 0.001 * look for look in range(50)])
+    config = TrainingConfig(settle=0.5, validate_every=10, gain=0.05, patience=2)
+    report = train(
+        model, lambda step: [lambda: model(torch.ones(1, 1)).square().sum()], lambda: next(losses), config, steps=1000
+    )
+    # Nothing after step 20 is better by a twentieth, so the fall begins at 40; the last weights are the best.
+    assert (report.steps, report.best_step, report.stopped_early) == (80, 80, True)

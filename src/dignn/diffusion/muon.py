@@ -35,7 +35,7 @@ def orthogonalised(matrices: Tensor) -> Tensor:
     found = wide / wide.flatten(1).norm(dim=1).clamp_min(1e-12)[:, None, None]
     for _ in range(_ROUNDS):
         square = found @ found.transpose(1, 2)
-        found = a * found + torch.baddbmm(square, square, square, beta=b, alpha=c) @ found
+        found = torch.baddbmm(found, torch.baddbmm(square, square, square, beta=b, alpha=c), found, beta=a)
     return found if wide is matrices else found.transpose(1, 2)
 
 

@@ -33,6 +33,7 @@ class TrainingConfig:
         clip: greatest norm of the gradient.
         ema: decay of the moving average of the weights, which is what validates and samples; 0 for none.
         validate_every: steps between two looks at the validation loss.
+        gain: by which share of it a loss must fall to be a better one.
         patience: looks without a better one after which training stops, or with ``settle`` comes to its end; the best
             weights are kept.
     """
@@ -49,13 +50,14 @@ class TrainingConfig:
     clip: float = 1.0
     ema: float = 0.99
     validate_every: int = 200
+    gain: float = 0.0
     patience: int = 10
 
     def __post_init__(self) -> None:
         at_least(self, 1, "steps", "validate_every", "patience")
         if self.epochs is not None:
             at_least(self, 1, "epochs")
-        share(self, "ema", "warm_up", "settle")
+        share(self, "ema", "warm_up", "settle", "gain")
         switches(self, "cosine")
         positive(self, "learning_rate", "matrix_rate", "clip")
         one_of(self, optimizer=Optimizer)

@@ -75,6 +75,7 @@ def train(
     groups = [(group, group["lr"]) for optimizer in optimizers for group in optimizer.param_groups]
     average = [p.detach().clone() for p in parameters]
     best, best_step, best_loss = average, 0, math.inf
+    marked, marked_step = math.inf, 0  # the last loss that was clearly better
     curves: dict[str, Curve] = {"train": [], "validation": []}
     recent: list[float] = []
     step, schedule = 0, Schedule(config, steps)
@@ -102,7 +103,9 @@ def train(
             curves["validation"].append([step, _rounded(found)])
             if found < best_loss:
                 best, best_step, best_loss = [a.clone() for a in average], step, found
-            elif step - best_step >= config.patience * config.validate_every:
+            if found < marked - config.gain * abs(found):
+                marked, marked_step = found, step
+            elif step - marked_step >= config.patience * config.validate_every:
                 schedule.shorten(step)
         tick(step, steps)
     tick(steps, steps)

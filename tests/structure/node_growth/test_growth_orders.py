@@ -15,7 +15,8 @@ from dignn.core.seeds import Seed
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.schema import Relation
 from dignn.graphs.validity import connected
-from dignn.structure.node_growth.growth_events import FAR, WALK, decisions_of, events_of, targets_of
+from dignn.structure.node_growth.growth_decisions import decisions_of, targets_of
+from dignn.structure.node_growth.growth_events import FAR, WALK, events_of
 from dignn.structure.node_growth.growth_orders import Actions, Grown, grow
 from dignn.structure.vocabulary import Vocabulary
 from strategies import PROPERTY, batch_of, batches, plain_schema
@@ -61,22 +62,24 @@ def test_there_is_one_event_per_edge_and_the_next_one_is_always_admissible(batch
     events = events_of(grown, words, actions)
     edges = graphs.undirected.sum((1, 2)) // 2
     assert torch.equal(events.length, edges + 1)
-    decision = decisions_of(events)
-    target = targets_of(events, decision, actions)
-    assert bool(((target > 0) <= decision.admissible(actions)).all())
-    more = torch.arange(target.size(1)) < events.length[:, None] - 1  # events that another one follows
-    torch.testing.assert_close(target.sum((2, 3)), more.float())
+    options, target = decisions_of(events).options(actions), targets_of(events, actions)
+    number = options.number(target.graph, target.step, target.item)
+    assert bool((number >= 0).all())
+    assert bool(options.allowed[number, target.action].all())
+    more = torch.arange(events.code.size(1)) < events.length[:, None] - 1  # events that another one follows
+    total = torch.zeros(more.shape).index_put_((target.graph, target.step), target.weight, accumulate=True)
+    torch.testing.assert_close(total, more.float())
     # The event that does follow is among the predicted ones.
     for graph, step in more.nonzero().tolist():
         action = int(events.code[graph, step + 1]) - words.node_count
-        node = events.node[graph]
-        items = (node == events.at[graph, step + 1]) & decision.visible[graph, step]
-        assert int(items.sum()) == 1
-        assert float(target[graph, step, items, action]) > 0
+        node = int(events.at[graph, step + 1])
+        item = node if node < int(events.node[graph, step]) else events.tokens.size(1) - 1
+        here = (target.graph == graph) & (target.step == step)
+        assert bool((here & (target.item == item) & (target.action == action)).any())
     # What has grown and what is to come make the whole graph.
-    here = torch.arange(target.size(1)) < events.length[:, None]
+    here = torch.arange(more.size(1)) < events.length[:, None]
     to_come = events.remaining.sum(2) + events.extra
-    assert torch.equal((to_come + torch.arange(target.size(1)))[here], edges[:, None].expand_as(to_come)[here])
+    assert torch.equal((to_come + torch.arange(more.size(1)))[here], edges[:, None].expand_as(to_come)[here])
 
 
 @PROPERTY
@@ -126,18 +129,18 @@ def test_the_latest_node_that_lacks_an_edge_comes_next_and_further_edges_come_fi
     assert events.code.tolist() == [[0, 1 + attach, 1 + attach, 1 + join, 1 + attach]]
     assert events.final.tolist() == [[True, True, False, True, True]]
     assert events.extra.tolist() == [[1, 1, 1, 0, 0]]
-    decision = decisions_of(events)
-    target = targets_of(events, decision, actions)[0]
-    found = {step: [tuple(place) for place in target[step].nonzero().tolist()] for step in range(5)}
-    # Items are events: item 0 is node 0, item 1 node 1, item 3 node 2 once it is complete.
-    assert found == {0: [(0, attach)], 1: [(1, attach)], 2: [(0, join)], 3: [(3, attach)], 4: []}
-    assert decision.visible[0].long().tolist() == [
-        [1, 0, 0, 0, 0],
-        [1, 1, 0, 0, 0],
-        [1, 1, 1, 0, 0],
-        [1, 1, 0, 1, 0],
-        [1, 1, 0, 1, 1],
+    target = targets_of(events, actions)
+    found = dict(zip(target.step.tolist(), zip(target.item.tolist(), target.action.tolist(), strict=True), strict=True))
+    # Items are nodes 0, 1 and 2 where they are earlier, and item 3 is the newest node.
+    assert found == {0: (3, attach), 1: (3, attach), 2: (0, join), 3: (3, attach)}
+    assert decisions_of(events).visible[0].long().tolist() == [
+        [0, 0, 0, 1],
+        [1, 0, 0, 1],
+        [1, 1, 0, 1],
+        [1, 1, 0, 1],
+        [1, 1, 1, 1],
     ]
+    assert events.last.tolist() == [[0, 1, 3, 4]]
 
 
 def test_orders_start_anywhere_and_take_any_boundary_edge_with_equal_chance() -> None:

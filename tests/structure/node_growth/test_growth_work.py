@@ -42,7 +42,7 @@ def test_large_and_dense_graphs_cost_no_more_than_others() -> None:
     graphs = GraphBatch.cat([batch_of(PLAIN, [0] * 60, dict.fromkeys(graph.edges, 1)) for graph in dense])
     work, usual = Work.of(graphs, 30, 480), Work.of(trees(400, 24), 30, 480)
     assert work.length > 250
-    assert work.steps(25) * work.cost <= 50_001 + LEAST_STEPS * work.cost
+    assert work.steps(25) * work.cost <= 31_251 + LEAST_STEPS * work.cost
     assert work.steps(25) * work.cost < 4 * usual.steps(25) * usual.cost
 
 

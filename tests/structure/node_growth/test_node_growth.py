@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -23,13 +24,8 @@ from dignn.graphs.validity import check_validity
 from dignn.sampling.forest_fire import forest_fire
 from dignn.structure.bootstrap import BootstrapStructure
 from dignn.structure.node_growth.generator import NodeGrowth
-from dignn.structure.node_growth.growth_events import (
-    DecisionPoint,
-    RelativeFeatures,
-    decisions_of,
-    events_of,
-    targets_of,
-)
+from dignn.structure.node_growth.growth_decisions import DecisionPoint, decisions_of, targets_of
+from dignn.structure.node_growth.growth_events import RelativeFeatures, events_of
 from dignn.structure.node_growth.growth_network import GrowthNetwork
 from dignn.structure.node_growth.growth_orders import Actions, grow
 from dignn.structure.node_growth.growth_plan import Plan
@@ -65,8 +61,7 @@ class Table:
         events = events_of(
             grow(*words.encode(graphs), graphs.graph_label, Seed(0).child("table").torch()), words, actions
         )
-        decision = decisions_of(events)
-        target = targets_of(events, decision, actions)
+        target = targets_of(events, actions)
         for graph in range(len(graphs)):
             rows: dict[int, list[int]] = {}
             for step in range(int(events.length[graph]) - 1):
@@ -78,9 +73,10 @@ class Table:
                 key = self.key(
                     [rows[node] for node in range(newest + 1)], closed, tokens, int(events.extra[graph, step])
                 )
-                seen = decision.visible[graph, step]
                 answer = torch.zeros(newest + 1, actions.count)
-                answer[events.node[graph][seen]] = target[graph, step][seen]
+                here = (target.graph == graph) & (target.step == step)
+                node = target.item[here].clamp_max(newest)
+                answer.index_put_((node, target.action[here]), target.weight[here], accumulate=True)
                 self.mean[key] = self.mean.get(key, torch.zeros(())) + answer
 
     @staticmethod
@@ -90,7 +86,8 @@ class Table:
     def blank(self, count: int, size: int) -> list[Tensor]:
         return [torch.zeros(count, size, size, dtype=torch.long)]
 
-    def step(self, code: Tensor, decision: DecisionPoint, label: Tensor, memory: list[Tensor], place: int) -> Tensor:
+    def step(self, code: Tensor, decision: DecisionPoint, label: Tensor, *state: Any) -> Tensor:
+        memory, place, options = state
         memory[0][:, place, : place + 1] = decision.relative.kind[:, 0].long()
         answers = []
         for number in range(len(code)):
@@ -98,7 +95,7 @@ class Table:
             closed, tokens = (part[number, 0].tolist() for part in (decision.relative.closed, decision.tokens))
             key = self.key(rows, closed, tokens, int(decision.extra[number, 0]))
             answers.append(self.mean.get(key, torch.ones(place + 1, self.actions.count)).log())  # ones: at the end
-        return torch.stack(answers)
+        return torch.stack(answers)[options.graph, options.item]
 
 
 @pytest.mark.parametrize("detail", [DETAILS[0], DETAILS[-1]])
@@ -205,8 +202,9 @@ def test_generating_step_by_step_scores_like_a_whole_growth(planted: GraphBatch)
     grown = grow(*words.encode(graphs), graphs.graph_label, Seed(0).torch())
     events = events_of(grown, words, actions)
     decision = decisions_of(events)
+    options = decision.options(actions)
     with torch.no_grad():
-        whole = network(events.code, decision, events.label)
+        whole = network(events.code, decision, events.label, options, events.last)
         for graph in range(len(graphs)):
             memory = network.blank(1, 8)
             for step in range(int(events.length[graph])):
@@ -216,20 +214,33 @@ def test_generating_step_by_step_scores_like_a_whole_growth(planted: GraphBatch)
                 one = {name: getattr(relative, name)[:, step : step + 1, : newest + 1] for name in RELATIVE}
                 now = DecisionPoint(
                     tokens=events.tokens[index, None, : newest + 1],
-                    newest=events.tokens[index, newest : newest + 1],
-                    itself=(torch.arange(newest + 1) == newest)[None, None],
                     visible=torch.ones(1, 1, newest + 1, dtype=torch.bool),
                     relative=RelativeFeatures(**one),
                     remaining=events.remaining[index, step : step + 1],
                     extra=events.extra[index, step : step + 1],
                 )
-                scores = network.step(events.code[index, step], now, events.label[index], memory, newest)
-                seen = decision.visible[graph, step]
-                torch.testing.assert_close(
-                    scores[0][events.node[graph][seen]], whole[graph, step][seen], rtol=1e-4, atol=1e-4
-                )
-                allowed = now.admissible(actions)[0, 0][events.node[graph][seen]]
-                assert torch.equal(allowed, decision.admissible(actions)[graph, step][seen])
+                own = now.options(actions)
+                scores = network.step(events.code[index, step], now, events.label[index], memory, newest, own)
+                here = (options.graph == graph) & (options.asking == step)
+                assert torch.equal(own.item, options.item[here].clamp_max(newest))
+                assert torch.equal(own.allowed, options.allowed[here])
+                torch.testing.assert_close(scores, whole[here], rtol=1e-4, atol=1e-4)
+
+
+def test_the_loss_is_the_cross_entropy_of_one_softmax_over_all_that_is_admissible(planted: GraphBatch) -> None:
+    generator = NodeGrowth(QUICK)
+    generator._words = words = GrowthWords.fitting(planted, torch.arange(len(planted)), torch.arange(0))
+    generator._build(planted.schema, Seed(0))
+    actions, network = generator._actions, generator._network
+    events = next(generator._batches(*words.encode(planted), planted.graph_label, Seed(0)))
+    decision, target = decisions_of(events), targets_of(events, actions)
+    options = decision.options(actions)
+    with torch.no_grad():
+        every = options.dense(network(events.code, decision, events.label, options, events.last))
+        place = target.graph, target.step, target.item, target.action
+        expected = -(target.weight * every.flatten(2).log_softmax(2).view_as(every)[place]).sum()
+        loss = generator._loss(events)
+    torch.testing.assert_close(loss, expected / (events.length - 1).sum())
 
 
 def test_the_number_of_cores_does_not_change_a_bit(planted: GraphBatch, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,8 +367,8 @@ class Guesses:
     def blank(self, count: int, size: int) -> list[Tensor]:
         return [torch.zeros(count, size, 1)]
 
-    def step(self, code: Tensor, decision: DecisionPoint, label: Tensor, memory: list[Tensor], place: int) -> Tensor:
-        return torch.zeros(len(code), place + 1, self.count)
+    def step(self, *state: Any) -> Tensor:
+        return torch.zeros(len(state[-1].graph), self.count)
 
 
 def test_a_graph_that_is_not_as_planned_is_grown_again() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -27,7 +27,8 @@ from dignn.graphs.isomorphism import fingerprints
 from dignn.graphs.schema import Schema
 from dignn.graphs.validity import connected
 from dignn.structure.base import Guide, StructureGenerator
-from dignn.structure.node_growth.growth_events import Events, decisions_of, events_of, targets_of
+from dignn.structure.node_growth.growth_decisions import decisions_of, targets_of
+from dignn.structure.node_growth.growth_events import Events, events_of
 from dignn.structure.node_growth.growth_network import GrowthNetwork
 from dignn.structure.node_growth.growth_orders import Actions, grow
 from dignn.structure.node_growth.growth_plan import Plan
@@ -41,6 +42,10 @@ log = logging.getLogger(__name__)
 
 # Growths that batches are cut from, at least: few graphs are grown several times, in learning and for validation.
 _AT_ONCE, _VALIDATED = 1500, 150
+# Batches of which growths are made together.
+_TOGETHER = 12
+# Events that the validation loss is taken over, at most, where graphs are so many.
+_VALIDATION_EVENTS = 6000
 # Nodes of all events that are kept at once, at most.
 _CELLS = 4_000_000
 # One training graph in this many is kept for the validation loss, if that leaves as many to learn from.
@@ -122,38 +127,49 @@ class NodeGrowth(StructureGenerator):
         Growths are made ``at_once`` where there are fewer graphs, each graph several times, and in pieces where their
         events would take much memory.
         """
-        cells = nodes.size(1) * (1 + int((edges > 0).sum((1, 2)).max()) // 2)
-        most = max(1, _CELLS // cells)
+        length = 1 + (edges > 0).sum((1, 2)) // 2
+        most = max(1, _CELLS // (nodes.size(1) * int(length.max())))
         times = max(1, min(-(-at_once // len(nodes)), most // len(nodes)))
         generator = seed.child("order").torch()
-        several = torch.arange(len(nodes)).repeat(times)
-        if len(several) > most:
-            several = several[torch.randperm(len(several), generator=generator)]
+        several = torch.randperm(len(nodes) * times, generator=generator) % len(nodes)
         for number, some in enumerate(several.split(most)):
-            source = seed.child("growth", number) if number else seed.child("growth")
-            grown = grow(nodes[some], edges[some], label[some], source.torch())
-            yield from self._mixed(events_of(grown, self._words, self._actions), generator)
+            source = seed.child("growth", number).torch()
+            some = some[length[some].argsort(stable=True)]
+            batch = (length[some].cumsum(0) / self.config.events_per_batch).ceil().long()
+            pieces = some.split(batch.unique_consecutive(return_counts=True)[1].tolist())
+            made = [
+                events
+                for start in range(0, len(pieces), _TOGETHER)
+                for events in self._grown(nodes, edges, label, pieces[start : start + _TOGETHER], source)
+            ]
+            yield from (made[place] for place in torch.randperm(len(made), generator=generator).tolist())
 
-    def _mixed(self, every: Events, generator: torch.Generator) -> Iterator[Events]:
-        """Growths in batches of similar length and in random order."""
-        mixed = torch.randperm(len(every.length), generator=generator)
-        mixed = mixed[every.length[mixed].argsort(stable=True)]
-        batch = (every.length[mixed].cumsum(0) / self.config.events_per_batch).ceil().long()
-        pieces = mixed.split(batch.unique_consecutive(return_counts=True)[1].tolist())
-        for piece in torch.randperm(len(pieces), generator=generator).tolist():
-            yield every[pieces[piece]]
+    def _grown(
+        self, nodes: Tensor, edges: Tensor, label: Tensor, pieces: Sequence[Tensor], source: torch.Generator
+    ) -> Iterator[Events]:
+        """A random growth of each graph of some batches of similar length: no short one waits for long ones."""
+        every = torch.cat(list(pieces))
+        size = int((nodes[every] >= 0).sum(1).max())
+        grown = grow(nodes[every, :size], edges[every, :size, :size], label[every], source)
+        events = events_of(grown, self._words, self._actions)
+        for piece in torch.arange(len(every)).split([len(piece) for piece in pieces]):
+            yield events[piece]
 
     def _loss(self, events: Events) -> Tensor:
         """Mean cross-entropy of the next event."""
         events, actions = moved((events, self._actions), model_device(self._network))
-        decision = decisions_of(events)
-        logits = self._network(events.code, decision, events.label)
-        target = targets_of(events, decision, actions).flatten(2)
-        logits = logits.masked_fill(~decision.admissible(actions), -torch.inf).flatten(2)
-        log_probability = logits.log_softmax(2).where(target > 0, 0.0)  # (B, S, S * actions)
-        return -(target * log_probability).sum() / (events.length - 1).sum()
+        decision, target = decisions_of(events), targets_of(events, actions)
+        options = decision.options(actions, events.followed)
+        logits = self._network(events.code, decision, events.label, options, events.last)
+        found = logits[options.number(target.graph, target.step, target.item), target.action]
+        return (options.log_total(logits).sum() - (target.weight * found).sum()) / (events.length - 1).sum().clamp_min(
+            1
+        )
 
     def _validate(self, nodes: Tensor, edges: Tensor, label: Tensor, seed: Seed) -> Callable[[], float] | None:
+        events = len(nodes) + int((edges > 0).sum()) // 2
+        few = slice(max(1, len(nodes) * _VALIDATION_EVENTS // max(1, events)))
+        nodes, edges, label = nodes[few], edges[few], label[few]
         if not bool((edges > 0).any()):
             return None
         batches = list(self._batches(nodes, edges, label, seed.child("validation orders").child(0), _VALIDATED))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -43,11 +43,6 @@ class RelativeFeatures:
         """The same with each tensor changed."""
         return RelativeFeatures(*(change(seen) for seen in vars(self).values()))
 
-    def at(self, index: Tensor) -> RelativeFeatures:
-        """What is seen of other nodes than the first, second, ...: of node ``index`` (B, Q, m)."""
-        walks = index[..., None].expand(-1, -1, -1, WALK)
-        return self.map(lambda seen: seen.gather(2, index if seen.dim() == 3 else walks))
-
 
 @dataclass(frozen=True)
 class Events:
@@ -79,6 +74,17 @@ class Events:
     label: Tensor
     turn: Tensor
     edges: Tensor
+
+    @property
+    def followed(self) -> Tensor:
+        """(B, S) whether another event follows."""
+        return torch.arange(self.code.size(1), device=self.code.device) < self.length[:, None] - 1
+
+    @property
+    def last(self) -> Tensor:
+        """(B, N) the last event of which each node is the newest one, 0 where there is none."""
+        step = torch.arange(self.code.size(1), device=self.code.device).expand_as(self.node)
+        return torch.zeros_like(self.tokens).scatter_reduce(1, self.node, step, "amax")
 
     def __getitem__(self, index: Tensor) -> Events:
         """Some growths, cut to the longest and the largest of them."""
@@ -138,9 +144,10 @@ def events_of(grown: Grown, words: Vocabulary, actions: Actions) -> Events:
             later.sum(1) - later.cumsum(1)[graph, newest] + (later[graph, newest] - placed).where(newest > 0, 0)
         )
         remaining[:, step] = after[graph, newest]
-        relative = live.seen(graph, newest, size)
+        grown_now = int(newest.max()) + 1
+        relative = live.seen(graph, newest, grown_now)
         for name, values in seen.items():
-            values[:, step] = getattr(relative, name)
+            values[:, step, :grown_now] = getattr(relative, name)
     told = grown.label, grown.turn, grown.edges
     return Events(code, node, at, final, total + 1, RelativeFeatures(**seen), remaining, extra, tokens, *told)
 
@@ -168,23 +175,24 @@ class GrowingGraphs:
         """An edge of token ``edge`` from u to the newest node v; where ``new``, v came by it."""
         self.edges[graph, u, v] = edge.to(torch.int16)
         self.edges[graph, v, u] = words.mirror.to(edge.device)[edge].to(torch.int16)
-        distance = self.distance[graph]
+        size = int(v.max()) + 1  # no later node has come
+        distance = self.distance[graph, :size, :size]
         here = torch.arange(len(graph), device=graph.device)
-        from_u, from_v = distance[here, u], distance[here, v]  # (b, N)
-        through = torch.minimum(from_u[:, :, None] + from_v[:, None, :], from_v[:, :, None] + from_u[:, None, :]) + 1
-        self.distance[graph] = torch.minimum(distance, through)
-        place = torch.arange(self.closed.size(1), device=u.device)
-        between = (place > u[:, None]) & (place < v[:, None]) & new[:, None]
-        self.closed[graph] |= between
+        from_u, from_v = distance[here, u], distance[here, v]  # (b, size)
+        through = from_u[:, :, None] + from_v[:, None, :]
+        through = torch.minimum(through, through.transpose(1, 2)) + 1
+        self.distance[graph, :size, :size] = torch.minimum(distance, through)
+        place = torch.arange(size, device=u.device)
+        self.closed[graph, :size] |= (place > u[:, None]) & (place < v[:, None]) & new[:, None]
 
     def seen(self, graph: Tensor, newest: Tensor, size: int) -> RelativeFeatures:
         """What the newest node of each graph sees of the first ``size`` nodes."""
         joined = (self.edges[graph, :size, :size] > 0).float()
         degree = joined.sum(2)
-        step = joined / degree.clamp_min(1.0)[:, :, None]
-        walk = [functional.one_hot(newest, size).float()[:, None, :] @ step]
+        leaving = 1 / degree.clamp_min(1.0)[:, None, :]
+        walk = [(functional.one_hot(newest, size).float()[:, None, :] * leaving) @ joined]
         for _ in range(WALK):
-            walk.append(walk[-1] @ step)
+            walk.append((walk[-1] * leaving) @ joined)
         return RelativeFeatures(
             distance=self.distance[graph, newest, :size],
             kind=self.edges[graph, :size, newest],
@@ -193,94 +201,3 @@ class GrowingGraphs:
             age=newest[:, None] - torch.arange(size, device=newest.device),
             walk=torch.cat(walk[1:], 1).transpose(1, 2),
         )
-
-
-@dataclass(frozen=True)
-class DecisionPoint:
-    """What decides which actions are admissible at n items (grown nodes) of Q decisions.
-
-    Args:
-        tokens: (B, Q, n) node tokens of the items.
-        newest: (B, Q) token of the newest node.
-        itself: (B, Q, n) whether the item is the newest node.
-        visible: (B, Q, n) whether there is such an item.
-        relative: (B, Q, n)
-        remaining: (B, Q, K), extra: (B, Q)
-    """
-
-    tokens: Tensor
-    newest: Tensor
-    itself: Tensor
-    visible: Tensor
-    relative: RelativeFeatures
-    remaining: Tensor
-    extra: Tensor
-
-    def reopened(self) -> DecisionPoint:
-        """The same with no node complete."""
-        nothing = {name: torch.zeros_like(getattr(self.relative, name)) for name in ("closed", "degree")}
-        return replace(self, relative=replace(self.relative, **nothing))
-
-    def missing(self, most_edges: Tensor) -> Tensor:
-        """(B, Q, n) edges that each item still takes, where nodes of each token take at most ``most_edges`` (K,)."""
-        return (most_edges[self.tokens] - self.relative.degree).clamp_min(0)
-
-    def admissible(self, actions: Actions) -> Tensor:
-        """(B, Q, n, actions) what may come next, at which item."""
-        left = self.remaining[..., actions.attach_token] > 0  # (B, Q, A)
-        missing = self.missing(actions.most_edges) > 0
-        open_ = self.visible & (self.relative.closed == 0) & missing
-        attach = actions.attach_fits[self.tokens] & left[:, :, None, :] & open_[..., None]
-        join = actions.join_fits[self.tokens, self.newest[:, :, None]]
-        able = (missing & self.itself).any(2, keepdim=True)
-        free = open_ & (self.relative.kind == 0) & (self.extra > 0)[:, :, None] & ~self.itself & able
-        return torch.cat([attach, join & free[..., None]], 3)
-
-
-def decisions_of(events: Events) -> DecisionPoint:
-    """One decision after every event; items are events, of which the last of each node is visible."""
-    steps, device = events.code.size(1), events.code.device
-    index = events.node[:, None, :].expand(-1, steps, -1)  # (B, S, S) node of each item
-    relative = events.relative.at(index)
-    itself = torch.eye(steps, dtype=torch.bool, device=device).expand(len(events.code), -1, -1)
-    earlier = events.node[:, None, :] < events.node[:, :, None]
-    tokens = events.tokens.gather(1, events.node)  # (B, S)
-    return DecisionPoint(
-        tokens=tokens[:, None, :].expand(-1, steps, -1),
-        newest=tokens,
-        itself=itself,
-        visible=(earlier & events.final[:, None, :]) | itself,
-        relative=relative,
-        remaining=events.remaining,
-        extra=events.extra,
-    )
-
-
-def targets_of(events: Events, decision: DecisionPoint, actions: Actions) -> Tensor:
-    """(B, S, S, actions) distribution of the next event after each; 0 after the last one.
-
-    It is uniform over the further edges of the newest node if there are any, else over the edges to new nodes of the
-    grown node that the next event goes to.
-    """
-    (count, steps), device = events.code.shape, events.code.device
-    graph, step = (torch.arange(steps, device=device) < events.length[:, None] - 1).nonzero(as_tuple=True)
-    newest, size = events.node[graph, step], events.tokens.size(1)
-    joins = ~events.final[graph, step]
-    place = torch.arange(size, device=device)
-    # (D, N) further edges of the newest node that are missing, or edges of the next event's node to nodes to come
-    came = (events.node[graph] == newest[:, None]).long().argmax(1)  # the event by which the newest node came
-    missing = events.turn[graph, :, newest] > (step - came)[:, None]
-    to = events.at[graph, (step + 1).clamp_max(steps - 1)]
-    edges = events.edges[graph, to]
-    boundary = (edges > 0) & (place > newest[:, None])
-    target = torch.zeros(count, steps, size, actions.count, device=device)
-    row, node = (missing & joins[:, None]).nonzero(as_tuple=True)
-    action = actions.attaches + events.edges[graph[row], node, newest[row]] - 1
-    target[graph[row], step[row], node, action] = 1.0
-    row, node = (boundary & ~joins[:, None]).nonzero(as_tuple=True)
-    action = actions.code[events.tokens[graph[row], node], edges[row, node]]
-    once = torch.ones(len(row), device=device)
-    target.index_put_((graph[row], step[row], to[row], action), once, accumulate=True)
-    target = target / target.sum((2, 3), keepdim=True).clamp_min(1.0)
-    index = events.node[:, None, :, None].expand(-1, steps, -1, actions.count)
-    return target.gather(2, index) * decision.visible[..., None]

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dignn.structure.node_growth.growth_events import FAR, WALK, DecisionPoint
+from dignn.structure.node_growth.growth_decisions import DecisionPoint, Options
+from dignn.structure.node_growth.growth_events import FAR, WALK
 from dignn.structure.node_growth.growth_orders import Actions
 from dignn.structure.vocabulary import Vocabulary
 
@@ -54,38 +55,56 @@ class GrowthNetwork(nn.Module):
         self.sees = nn.Linear(seen, width, bias=False)
         self.scores = nn.Linear(width, actions.count)
 
-    def forward(self, code: Tensor, decision: DecisionPoint, label: Tensor) -> Tensor:
-        """(B, S, S, actions) logits of what comes after each event of whole growths, those not admissible included.
+    def forward(self, code: Tensor, decision: DecisionPoint, label: Tensor, options: Options, last: Tensor) -> Tensor:
+        """(P, actions) logits of what comes after each event of whole growths, those not admissible included.
 
         Args:
             code: (B, S) the events.
-            decision: what there is after each of them; items are the events.
+            decision: what there is after each of them.
             label: (B,) class of the graph.
+            options: of which logits are wanted.
+            last: (B, n) the last event of each node, as which it is seen later.
         """
         seen = self._seen(decision)
         hidden = self.event(code) + self.plan(self._plan(decision, label))
+        earlier = last[:, :-1, None]
         for layer, bias in zip(self.layers, self._bias(seen, decision.visible), strict=True):
-            hidden = layer(hidden, layer.remember(hidden), seen, bias)
-        return self._decide(hidden, self.norm(hidden), seen)
+            own = layer.remember(hidden)
+            hidden = layer(hidden, own.gather(1, earlier.expand(-1, -1, own.size(2))), own, seen, bias)
+        hidden = self.norm(hidden)
+        event = last[options.graph, options.item].where(options.item < last.size(1) - 1, options.asking)
+        return self._decide(hidden, self.offers(hidden), options.graph * code.size(1) + event, seen, options)
 
-    def step(self, code: Tensor, decision: DecisionPoint, label: Tensor, memory: list[Tensor], place: int) -> Tensor:
-        """(B, n, actions) the same for one more event of each growth, n = ``place`` + 1 nodes.
+    def step(
+        self,
+        code: Tensor,
+        decision: DecisionPoint,
+        label: Tensor,
+        memory: list[Tensor],
+        place: int,
+        options: Options,
+    ) -> Tensor:
+        """(P, actions) the same for one more event of each growth, n = ``place`` + 1 nodes.
 
         Args:
             code: (B,) the event.
-            decision: what there is after it (one decision); items are the nodes.
+            decision: what there is after it (one decision).
             label: (B,) class of the graph.
             memory: what earlier events left, per layer (B, N, 2 * width), and at the end (B, N, width); the newest
                 node's place is written.
             place: the newest node.
+            options: of which logits are wanted.
         """
         seen = self._seen(decision)
         hidden = self.event(code)[:, None, :] + self.plan(self._plan(decision, label))
         for layer, bias, kept in zip(self.layers, self._bias(seen, decision.visible), memory, strict=False):
-            kept[:, place] = layer.remember(hidden)[:, 0]
-            hidden = layer(hidden, kept[:, : place + 1], seen, bias)
-        memory[-1][:, place] = self.norm(hidden)[:, 0]
-        return self._decide(hidden, memory[-1][:, : place + 1], seen)[:, 0]
+            own = layer.remember(hidden)
+            kept[:, place] = own[:, 0]
+            hidden = layer(hidden, kept[:, :place], own, seen, bias)
+        hidden = self.norm(hidden)
+        memory[-1][:, place] = self.offers(hidden)[:, 0]
+        offered = options.graph * (place + 1) + options.item
+        return self._decide(hidden, memory[-1][:, : place + 1], offered, seen, options)
 
     def blank(self, count: int, size: int) -> list[Tensor]:
         """Memory of growths of which nothing has happened."""
@@ -97,28 +116,40 @@ class GrowthNetwork(nn.Module):
         bias = self.bias(seen).masked_fill(~visible[..., None], -torch.inf)
         return bias.permute(3, 0, 1, 2).unflatten(0, (len(self.layers), -1)).transpose(1, 2).contiguous().unbind(0)
 
-    def _decide(self, hidden: Tensor, items: Tensor, seen: Tensor) -> Tensor:
-        asked = self.asks(self.norm(hidden))[:, :, None, :] + self.offers(items)[:, None, :, :]
+    def _decide(self, hidden: Tensor, offers: Tensor, offered: Tensor, seen: Tensor, options: Options) -> Tensor:
+        """(P, actions) logits: of what asks (B, Q, width), by what items offer (B, m, width), ``offered`` (P,) each."""
+        decision = options.decision
+        asked = self.asks(hidden).flatten(0, 1).index_select(0, decision)
+        asked = asked + offers.flatten(0, 1).index_select(0, offered)
+        seen = seen.flatten(0, 2).index_select(0, decision * seen.size(2) + options.item)
         return self.scores(functional.silu(asked + self.sees(seen)))
 
     def _seen(self, decision: DecisionPoint) -> Tensor:
         """(B, Q, n, features) what the newest node sees of each item."""
-        relative, missing = decision.relative, decision.missing(self.most_edges).long()
-        missing = functional.one_hot(missing.clamp_max(LACKING - 1), LACKING)
-        dtype = self.sees.weight.dtype
-        far = functional.one_hot(relative.distance.long(), FAR + 1)
-        kind = functional.one_hot(relative.kind.long(), self.edge_count)
-        degree = functional.one_hot(relative.degree.long().clamp_max(DEGREE - 1), DEGREE)
-        age = relative.age.clamp_min(0).to(dtype)
-        ages = [(relative.age == 1).to(dtype), 1 / (1 + age), age.log1p(), (age / 10).clamp_max(2)]
-        parts = [far, kind, degree, relative.closed[..., None], torch.stack(ages, -1), relative.walk, missing]
-        return torch.cat([part.to(dtype) for part in parts], -1)
+        relative, missing = decision.relative, decision.missing(self.most_edges)
+        degree_from = FAR + 1 + self.edge_count
+        ages_from = degree_from + DEGREE + 1
+        walk_from = ages_from + AGE
+        seen = torch.zeros(*missing.shape, self.sees.in_features, dtype=self.sees.weight.dtype, device=missing.device)
+        ones = [
+            relative.distance.long(),
+            relative.kind.long() + FAR + 1,
+            relative.degree.long().clamp_max(DEGREE - 1) + degree_from,
+            missing.long().clamp_max(LACKING - 1) + walk_from + WALK,
+        ]
+        seen.scatter_(3, torch.stack(ones, 3), 1.0)
+        seen[..., ages_from - 1] = relative.closed.to(seen.dtype)
+        age = torch.arange(int(relative.age.max()) + 1, device=seen.device).to(seen.dtype)
+        ages = torch.stack([(age == 1).to(seen.dtype), 1 / (1 + age), age.log1p(), (age / 10).clamp_max(2)], 1)
+        seen[..., ages_from:walk_from] = ages[relative.age.long().clamp_min(0)]
+        seen[..., walk_from : walk_from + WALK] = relative.walk
+        return seen
 
     def _plan(self, decision: DecisionPoint, label: Tensor) -> Tensor:
         """What is still to come.  (B, Q, features)"""
         dtype = self.sees.weight.dtype
         left, total, extra = decision.remaining.to(dtype), decision.remaining.sum(2), decision.extra
-        grown = decision.relative.age.amax(2).clamp_min(0) + 1
+        grown = decision.visible.sum(2)
         counts = [functional.one_hot(number.clamp(0, COUNT - 1), COUNT).to(dtype) for number in (total, extra)]
         numbers = torch.stack([total, extra.clamp_min(0), total + grown, grown], -1).to(dtype).log1p()
         parts = [left.clamp_max(1.0), left.log1p(), *counts, numbers]
@@ -144,18 +175,28 @@ class _Layer(nn.Module):
         """(B, n, 2 * width) keys and values of items."""
         return self.keys(self.before(hidden))
 
-    def forward(self, hidden: Tensor, keys: Tensor, seen: Tensor, bias: Tensor) -> Tensor:
+    def forward(self, hidden: Tensor, earlier: Tensor, own: Tensor, seen: Tensor, bias: Tensor) -> Tensor:
         """(B, Q, width) new hidden values.
 
         Args:
-            hidden: (B, Q, width), keys: (B, n, 2 * width), seen: (B, Q, n, features), bias: (B, heads, Q, n)
+            hidden: (B, Q, width)
+            earlier: (B, n - 1, 2 * width) keys and values of earlier nodes, own: (B, Q, 2 * width) of the newest one.
+            seen: (B, Q, n, features), bias: (B, heads, Q, n)
         """
         count, asking, width = hidden.shape
-        items, each = keys.size(1), width // self.heads
-        query = self.query(self.before(hidden)).view(count, asking, self.heads, each).transpose(1, 2)
-        key, value = keys.view(count, items, 2, self.heads, each).permute(2, 0, 3, 1, 4).unbind(0)  # (B, H, n, each)
-        weight = (query @ key.transpose(2, 3) * each**-0.5 + bias).softmax(3)  # (B, H, Q, n)
-        mixed = (weight @ value).transpose(1, 2).reshape(count, asking, width)
+        each = width // self.heads
+        query = self.query(self.before(hidden)).view(count, asking, self.heads, each).transpose(1, 2) * each**-0.5
+        key, value = self._by_head(earlier)
+        own_key, own_value = self._by_head(own)
+        score = torch.cat([query @ key.transpose(2, 3), (query * own_key).sum(3, keepdim=True)], 3)
+        weight = (score + bias).softmax(3)  # (B, H, Q, n)
+        of_earlier, of_own = weight.split([earlier.size(1), 1], 3)
+        mixed = (of_earlier @ value + of_own * own_value).transpose(1, 2).reshape(count, asking, width)
         gathered = weight.transpose(1, 2) @ seen  # (B, Q, H, features)
         hidden = hidden + self.out(mixed) + self.content(gathered.flatten(2))
         return hidden + self.forward_out(functional.silu(self.forward_in(self.between(hidden))))
+
+    def _by_head(self, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values of items (B, m, 2 * width), (B, heads, m, width of a head) each."""
+        key, value = keys.unflatten(2, (2, self.heads, -1)).permute(2, 0, 3, 1, 4).unbind(0)
+        return key, value

@@ -88,19 +88,20 @@ def grow(nodes: Tensor, edges: Tensor, label: Tensor, generator: torch.Generator
     order = torch.zeros(count, size, dtype=torch.long)
     parent = torch.zeros(count, size, dtype=torch.long)  # as a node of the given order
     came = torch.full((count, size), -1)  # when each node came
+    lacking = joined.sum(2)  # edges of each node to nodes that have not come
     for step in range(size):
         if step == 0:
             chosen = _uniform(there, generator)
         else:
-            new = joined & (came < 0)[:, None, :]  # (B, N, N) edges to nodes that have not come
-            latest = came.masked_fill(~new.any(2), -1).argmax(1)
-            options = new[graph, latest] & (came[graph, latest] >= 0)[:, None]
+            latest = came.masked_fill(lacking == 0, -1).argmax(1)
+            options = joined[graph, latest] & (came < 0) & (came[graph, latest] >= 0)[:, None]
             chosen = _uniform(options, generator)
             parent[:, step] = latest
             # Graphs that are complete take their padding in any order.
             chosen = chosen.where(options.any(1), (came < 0).long().argmax(1))
         order[:, step] = chosen
         came[graph, chosen] = step
+        lacking -= joined[graph, chosen].long()
     nodes = nodes.gather(1, order)
     edges = edges.gather(1, order[:, :, None].expand_as(edges)).gather(2, order[:, None, :].expand_as(edges))
     earlier = (edges > 0).triu(1)  # (B, i, k): k has an edge to the earlier i

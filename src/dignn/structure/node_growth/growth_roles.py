@@ -34,9 +34,12 @@ class Detail:
 
     def roles(self, joined: Tensor) -> Tensor:
         """(B, N) role of each node of graphs with these edges (B, N, N); 0 on padding."""
-        degree = joined.sum(2).clamp_max(self.degrees)
-        cycle = shortest_cycles(joined, self.cycles) if self.cycles else torch.zeros_like(degree)
-        return degree * (self.cycles + 1) + cycle
+        degree = joined.sum(2)
+        return self.told(degree, shortest_cycles(joined, self.cycles) if self.cycles else torch.zeros_like(degree))
+
+    def told(self, degree: Tensor, cycle: Tensor) -> Tensor:
+        """(B, N) role of nodes with so many edges (B, N), on a shortest cycle of such a length (B, N), 0 for none."""
+        return degree.clamp_max(self.degrees) * (self.cycles + 1) + cycle.where(cycle <= self.cycles, 0)
 
 
 # What words may tell of roles, the most first.

@@ -18,7 +18,8 @@ from dignn.diffusion.resampling import resample
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.isomorphism import fingerprints
 from dignn.structure.base import Guide
-from dignn.structure.node_growth.growth_events import DecisionPoint, GrowingGraphs
+from dignn.structure.node_growth.growth_decisions import DecisionPoint
+from dignn.structure.node_growth.growth_events import GrowingGraphs
 from dignn.structure.node_growth.growth_network import GrowthNetwork
 from dignn.structure.node_growth.growth_orders import Actions
 from dignn.structure.node_growth.growth_plan import Plan
@@ -196,19 +197,20 @@ class _Growing:
     def _decide(self, active: Tensor, newest: int) -> Tensor:
         """One event for each active graph; returns which of them stay: they joined, and may join again."""
         decision = self._decision(active, newest)
+        options = decision.options(self.actions)
+        keep = _among(options.graph, len(active))
+        stuck = ~keep & (self.remaining[active].sum(1) > 0)
+        if bool(stuck.any()):  # what is to come fits complete nodes only: they take one more edge
+            options = decision.reopened(stuck).options(self.actions)
+            self.reopened[active[stuck]] = True
+            keep = _among(options.graph, len(active))
+        if not bool(keep.any()):  # a graph is finished when it is complete or its edges find no place
+            return keep
         kept = [part[active] for part in self.memory]
-        logits = self.network.step(self.code[active], decision, self.label[active], kept, newest)
+        logits = self.network.step(self.code[active], decision, self.label[active], kept, newest, options)
         for part, values in zip(self.memory, kept, strict=True):
             part[active, newest] = values[:, newest]
-        admissible = decision.admissible(self.actions)[:, 0].flatten(1)
-        stuck = ~admissible.any(1) & (self.remaining[active].sum(1) > 0)
-        if bool(stuck.any()):  # what is to come fits complete nodes only: they take one more edge
-            admissible[stuck] = decision.reopened().admissible(self.actions)[stuck, 0].flatten(1)
-            self.reopened[active[stuck]] = True
-        keep = admissible.any(1)  # a graph is finished when it is complete or its edges find no place
-        if not bool(keep.any()):
-            return keep
-        logits = logits.flatten(1).masked_fill(~admissible, -torch.inf)[keep]
+        logits = options.dense(logits).flatten(1)[keep]
         choice = draw((logits / self.temperature).softmax(1), self.generator)
         node, action = choice // self.actions.count, choice % self.actions.count
         graph, joins = active[keep], action >= self.actions.attaches
@@ -228,12 +230,9 @@ class _Growing:
         size = newest + 1
         tokens = self.nodes[active, :size]
         relative = self.live.seen(active, torch.full_like(active, newest), size)
-        itself = (torch.arange(size, device=active.device) == newest).expand(len(active), 1, -1)
         return DecisionPoint(
             tokens=tokens[:, None],
-            newest=tokens[:, -1:],
-            itself=itself,
-            visible=torch.ones_like(itself),
+            visible=torch.ones_like(tokens, dtype=torch.bool)[:, None],
             relative=relative.map(lambda seen: seen[:, None]),
             remaining=self.remaining[active][:, None],
             extra=self.extra[active][:, None],
@@ -253,3 +252,10 @@ class _Growing:
         state += self.memory
         for values in [*state, self.live.distance, self.live.edges, self.live.closed]:
             values[here] = values[chosen].clone()
+
+
+def _among(graph: Tensor, count: int) -> Tensor:
+    """(count,) which numbers are among those given."""
+    found = torch.zeros(count, dtype=torch.bool, device=graph.device)
+    found[graph] = True
+    return found

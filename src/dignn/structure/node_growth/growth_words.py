@@ -14,7 +14,7 @@ from torch import Tensor
 from dignn.graphs.batch import PADDING, GraphBatch
 from dignn.graphs.isomorphism import fingerprints
 from dignn.graphs.schema import Schema
-from dignn.structure.node_growth.growth_roles import DETAILS, Detail
+from dignn.structure.node_growth.growth_roles import DETAILS, Detail, shortest_cycles
 from dignn.structure.vocabulary import Vocabulary
 
 # Of fewer graphs than this roles are not told: what grows by the parts of one graph would be a copy of it.
@@ -62,29 +62,39 @@ class GrowthWords(Vocabulary):
         """
         plain = Vocabulary.of(graphs)
         nodes, edges = plain.encode(graphs)
-
-        names = fingerprints(graphs)
-        copies = _found_again(names, learning, validation)
-        for detail in DETAILS[:-1] if len(graphs) >= FEW and len(validation) else ():
-            found = cls.told(plain, nodes, edges, detail)
-            plans = found.plans(found.refined(nodes, edges), edges, graphs.graph_label)
+        without = cls.told(plain, nodes, edges, DETAILS[-1])
+        if len(graphs) < FEW or not len(validation) or sum(map(len, without.ends)) >= _PAIRS:
+            return without
+        copies = _found_again(fingerprints(graphs), learning, validation)
+        joined = edges > 0
+        degree, cycle = joined.sum(2), shortest_cycles(joined, max(detail.cycles for detail in DETAILS))
+        for detail in DETAILS[:-1]:
+            roles = detail.told(degree, cycle)
+            found = cls.told(plain, nodes, edges, detail, roles)
+            plans = found.plans(found.worded(nodes, roles), edges, graphs.graph_label)
             known = _found_again(plans, learning, validation)
             if known >= _KNOWN and copies / known - copies <= _COPIES:
                 return found
-        return cls.told(plain, nodes, edges, DETAILS[-1])
+        return without
 
     @classmethod
-    def told(cls, plain: Vocabulary, nodes: Tensor, edges: Tensor, detail: Detail) -> GrowthWords:
-        """The words of graphs with tokens (B, N) and (B, N, N): those of the most frequent roles, if there is room."""
-        there = nodes >= 0
-        counts = Counter(zip(nodes[there].tolist(), detail.roles(edges > 0)[there].tolist(), strict=True))
-        frequent = [pair for pair, number in counts.most_common() if number * _RARE >= int(there.sum())]
+    def told(
+        cls, plain: Vocabulary, nodes: Tensor, edges: Tensor, detail: Detail, part: Tensor | None = None
+    ) -> GrowthWords:
+        """The words of graphs with tokens (B, N) and (B, N, N): those of the most frequent roles, if there is room.
+
+        ``part`` (B, N) has the nodes' roles where they are known.
+        """
+        there, part = nodes >= 0, detail.roles(edges > 0) if part is None else part
+        counts = Counter(zip(nodes[there].tolist(), part[there].tolist(), strict=True))
+        least = int(there.sum()) / _RARE
+        frequent = [pair for pair, number in counts.most_common() if number >= least] if detail.count > 1 else []
         while True:
             kept = set(frequent)
             words = sorted(kept | {(token, _OTHER) for token, role in counts if (token, role) not in kept})
             pairs, roles = tuple(plain.nodes[token] for token, _ in words), tuple(role for _, role in words)
             found = cls(plain.schema, pairs, plain.edges, detail, roles)
-            refined = found.refined(nodes, edges)
+            refined = found.worded(nodes, part)
             found = replace(found, ends=_ends(refined, edges, len(words)), most=_most(refined, edges, len(words)))
             if not frequent or sum(map(len, found.ends)) <= _PAIRS:
                 return found
@@ -121,7 +131,11 @@ class GrowthWords(Vocabulary):
 
     def refined(self, nodes: Tensor, edges: Tensor) -> Tensor:
         """(B, N) tokens of nodes with plain tokens (B, N) in graphs with edges (B, N, N)."""
-        return self._token[nodes.clamp_min(0), self.detail.roles(edges > 0)].where(nodes >= 0, PADDING)
+        return self.worded(nodes, self.detail.roles(edges > 0))
+
+    def worded(self, nodes: Tensor, roles: Tensor) -> Tensor:
+        """(B, N) tokens of nodes with plain tokens (B, N) and roles (B, N)."""
+        return self._token[nodes.clamp_min(0), roles].where(nodes >= 0, PADDING)
 
     def encode(self, graphs: GraphBatch) -> tuple[Tensor, Tensor]:
         nodes, edges = self._plain.encode(graphs)
@@ -164,8 +178,9 @@ def _found_again(items: Sequence[Hashable], learning: Tensor, validation: Tensor
 def _ends(nodes: Tensor, edges: Tensor, count: int) -> tuple[tuple[int, ...], ...]:
     """Edge tokens of nodes of each of ``count`` tokens, in graphs with tokens (B, N) and (B, N, N)."""
     graph, u, v = edges.nonzero(as_tuple=True)
-    found = torch.stack([nodes[graph, u], edges[graph, u, v]], 1).unique(dim=0).tolist()
-    return tuple(tuple(edge for token, edge in found if token == own) for own in range(count))
+    has = torch.zeros(count, int(edges.max()) + 1, dtype=torch.bool)
+    has[nodes[graph, u], edges[graph, u, v]] = True
+    return tuple(tuple(own.nonzero()[:, 0].tolist()) for own in has)
 
 
 def _most(nodes: Tensor, edges: Tensor, count: int) -> tuple[int, ...]:

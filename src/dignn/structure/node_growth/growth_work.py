@@ -11,11 +11,11 @@ from dignn.graphs.isomorphism import fingerprints
 LEAST_STEPS = 150
 # Passes over all different graphs at most: more teaches a network copies of them.
 PASSES = 60
-# What a step costs, in thousands of what a pair of an event and an item of attention costs: always, for every event,
-# for every pair, and for every action at every pair. Found by a profile.
-_STEP, _EVENT, _PAIR, _ACTION = 10.0, 0.03, 0.001, 0.00002
+# What a step costs, about in milliseconds of a core: always, for every event, for every pair of an event and a node
+# that it may see, and for every action at every pair. Found by a profile.
+_STEP, _EVENT, _PAIR, _ACTION = 10.0, 0.03, 0.0012, 0.000006
 # Such costs at most for every unit of effort.
-_COST = 2000.0
+_COST = 1250.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Work:
         """
         lengths = 1 + graphs.undirected.sum((1, 2)).double() / 2
         mean = float(lengths.mean())
-        pairs = batch * float(lengths.square().mean()) / mean  # a batch holds graphs of one length
+        pairs = batch * float((lengths * graphs.sizes).mean()) / mean  # a batch holds graphs of similar length
         cost = _STEP + _EVENT * batch + pairs * (_PAIR + _ACTION * actions)
         return cls(mean, mean * len(set(fingerprints(graphs))), batch, cost)
 

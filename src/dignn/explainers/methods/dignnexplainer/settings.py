@@ -36,10 +36,14 @@ class Config(FeatureSettings, StructureSettings, RunSettings):
 PRESETS: Registry[Config] = Registry("preset")
 """Presets by name: ``fast`` (the default), ``thorough``, ``paper`` and ``smoke``."""
 PRESETS.add("fast", Config())
-# Four times the effort for structures: shapes of many edges are closed more surely.
+# Four times the effort for structures, as long as anything gets better: shapes of many edges are closed more surely.
 PRESETS.add(
     "thorough",
-    Config(node_growth=NodeGrowthConfig(effort=160.0, looks=8, training=replace(GROWTH_TRAINING, steps=6000))),
+    Config(
+        node_growth=NodeGrowthConfig(
+            effort=160.0, looks=8, training=replace(GROWTH_TRAINING, steps=6000, gain=0.0, patience=4)
+        )
+    ),
 )
 # The paper's hyperparameters (appendix): one DiGress model per size, 200 subgraphs per size, one feature generator per
 # class. It does not give the width, blocks, dropout and training steps of DiTabDDPM; those here are ours.
