@@ -99,10 +99,21 @@ def _example(real: Scores, graphs: GraphBatch, index: int, distance: float, usua
 def _nearest(rows: Tensor, table: Tensor, own: Tensor, identity: Tensor) -> tuple[Tensor, Tensor]:
     """Index and distance of the nearest row of ``table`` that is not the same node; infinite where there is none."""
     found, distances = [torch.empty(0, dtype=torch.long)], [torch.empty(0, dtype=torch.double)]
+    places = _places(identity)
+    square = (table**2).sum(1)
     for block, same in zip(rows.split(EMBEDDINGS_AT_ONCE), own.split(EMBEDDINGS_AT_ONCE), strict=True):
-        apart = torch.cdist(block, table).masked_fill(same[:, None] == identity, torch.inf)
-        index = apart.argmin(1)
+        apart = torch.addmm(square, block, table.T, alpha=-2)  # squared, less the row's own square
+        for line, node in zip(apart, same.tolist(), strict=True):
+            line[places.get(node, [])] = torch.inf
+        least, index = apart.min(1)
         exact = (block - table[index]).norm(dim=1)  # the matrix product above rounds small distances
-        distances.append(torch.where(apart.gather(1, index[:, None])[:, 0].isinf(), torch.inf, exact))
+        distances.append(torch.where(least.isinf(), torch.inf, exact))
         found.append(index)
     return torch.cat(found), torch.cat(distances)
+
+
+def _places(identity: Tensor) -> dict[int, Tensor]:
+    """Where each node stands in the table."""
+    ordered, place = identity.sort(stable=True)
+    nodes, count = ordered.unique_consecutive(return_counts=True)
+    return dict(zip(nodes.tolist(), place.split(count.tolist()), strict=True))

@@ -24,7 +24,7 @@ from dignn.graphs.validity import Validity, check_validity
 from dignn.metrics.controls import CONTROLS, control_sets
 from dignn.metrics.counting import some
 from dignn.metrics.details import by_rule, details
-from dignn.metrics.feature_rows import RealRows, class_rows
+from dignn.metrics.feature_rows import RealRows
 from dignn.metrics.measured import PAPER_GRAPHS, TRUTH_GRAPHS, MeasuredGraphs, Reality, measured_graphs, names_of
 from dignn.metrics.metric import layers
 from dignn.model.adapter import GNNAdapter
@@ -158,7 +158,7 @@ class Measuring:
             compared=self.number if structure else 0,
             valid=valid,
             rows=self.rows.compared_with(graphs) if features else {},
-            class_rows=class_rows(graphs, self.real.train) if features else (),
+            class_rows=self.rows.class_rows(graphs) if features else (),
         )
 
     @cached_property
@@ -180,7 +180,7 @@ class Measuring:
             plain=plain_graphs(few),
             names=names_of(few),
             best=[plain_graphs(held_out[spread(len(held_out), PAPER_GRAPHS)])],
-            class_rows=class_rows(held_out, self.real.train),
+            class_rows=self.rows.class_rows(held_out),
         )
 
     @cached_property

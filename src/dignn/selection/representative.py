@@ -92,9 +92,11 @@ def _in_order(
     """Different candidates tier by tier, each tier by score, and how many are of the first tier that has any."""
     ranked: dict[int, Choice] = {}
     best: set[int] = set()
+    left = torch.ones(len(candidates), dtype=torch.bool)
     for rows in tiers:
-        for choice in by_score(candidates, scores, members.class_index, rows):
-            ranked.setdefault(choice.graph, choice)
+        further = by_score(candidates, scores, members.class_index, rows[left[scores.graph[rows]]])
+        ranked |= {choice.graph: choice for choice in further}
+        left[scores.graph[rows]] = False
         best = best or set(ranked)
     kept = candidates.distinct(list(ranked), most)
     return [ranked[graph] for graph in kept], sum(graph in best for graph in kept)
