@@ -66,8 +66,7 @@ def details(ranking: Ranking, shown: MeasuredGraphs, reality: Reality, real: Rea
         "coverage": {"mean": covered["mean"], **named(covered["by_class"])},
         "distinct": named([len(several) for several in shown.best]),
         "mmd_of_explanations": {
-            name: mean(mmds(sets, reality.held_out, kernel))
-            for name, kernel in KERNELS["sound"].items()
+            name: mean(mmds(sets, reality.held_out, kernel)) for name, kernel in KERNELS["sound"].items()
         },
         "members": named([len(members) for members in reality.members]),
         "groups": _groups(ranking, GraphBatch.cat([real.train, real.held_out])),

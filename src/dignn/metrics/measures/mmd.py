@@ -101,7 +101,8 @@ def mmd(one: Sequence[PlainGraph], other: Sequence[PlainGraph], kernel: Kernel) 
 
 def mmds(sets: Sequence[Sequence[PlainGraph]], other: Sequence[PlainGraph], kernel: Kernel) -> list[float | None]:
     """:func:`mmd` of several sets from one other, of which histograms are taken once."""
-    second, found = _Histograms(other, kernel), []
+    second = _Histograms(other, kernel)
+    found: list[float | None] = []
     for one in sets:
         first = _Histograms(one, kernel)
         width = max(first.width, second.width)
