@@ -12,8 +12,9 @@ from dignn.core.errors import DignnError
 from dignn.graphs.batch import PADDING, GraphBatch
 from dignn.model.scores import Scores
 
-# Real nodes of a class whose own nearest others are sought at most: a share has an error below 0.03 then.
-MOST_COMPARED = 300
+# Real nodes of a class whose own nearest others are sought at most: a share has an error below 0.03 then. Where there
+# are more than 20 classes, fewer of each, at least 100: below 0.05.
+MOST_COMPARED, LEAST_COMPARED, FULL_CLASSES = 300, 100, 20
 # Rows whose distances are computed together: bounds memory.
 EMBEDDINGS_AT_ONCE = 512
 # Embeddings of equal graphs differ by this share of their length at most (float32 sums in another order).
@@ -69,9 +70,10 @@ def nearest_real(embedding: Tensor, classes: Sequence[int], real: Scores, graphs
     nobody = torch.full((len(embedding),), PADDING)
     nearest, distance = _nearest(embedding.double(), known, nobody, identity)
     usual: dict[int, Tensor] = {}
+    number = max(LEAST_COMPARED, MOST_COMPARED * FULL_CLASSES // max(FULL_CLASSES, len(set(classes))))
     for class_index in set(classes):
         members = (real.predicted == class_index).nonzero()[:, 0]
-        some = members[torch.linspace(0, len(members) - 1, min(len(members), MOST_COMPARED)).round().long()]
+        some = members[torch.linspace(0, len(members) - 1, min(len(members), number)).round().long()]
         apart = _nearest(known[some], known, identity[some], identity)[1]
         usual[class_index] = apart[apart.isfinite()]
     return [

@@ -20,7 +20,7 @@ from dignn.metrics.feature_realism import as_numbers, rows_c2st
 from dignn.metrics.feature_rows import FeatureRows
 
 # Rows of all tests together with which processes are worth their start, which takes as long as two tests.
-WORTH_ROWS = 6000
+WORTH_ROWS = 4000
 
 
 class ToldApart:
