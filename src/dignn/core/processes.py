@@ -92,7 +92,7 @@ def _side_by_side(
                 finished = True
     except TerminatedWorkerError as error:
         raise DignnError(
-            "A process that learned features ended unexpectedly, probably for lack of memory; "
+            "A process that worked beside this one ended unexpectedly, probably for lack of memory; "
             "run again with fewer columns or on one core"
         ) from error
     except OSError as error:
