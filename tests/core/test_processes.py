@@ -51,9 +51,12 @@ each = pytest.mark.parametrize("workers", [1, 2])
 @each
 def test_results_come_in_order_and_every_piece_is_told(workers: int) -> None:
     told: list[int] = []
+    found: dict[int, int] = {}
     arguments = [(2, exponent) for exponent in range(7)]
-    assert map_processes(power, arguments, workers=workers, done=told.append) == [1, 2, 4, 8, 16, 32, 64]
+    made = map_processes(power, arguments, workers=workers, done=told.append, found=found.__setitem__)
+    assert made == [1, 2, 4, 8, 16, 32, 64]
     assert sorted(told) == list(range(7))
+    assert found == dict(enumerate(made))
 
 
 @each

@@ -281,3 +281,16 @@ def test_means_over_the_types_that_have_a_value(three: tuple[GraphBatch, ...], l
         for metric in VALUES:
             known = [types[name][metric] for name in WITH_ROWS if types[name][metric] is not None]
             assert found[metric] == pytest.approx(np.mean(known))
+
+
+def test_real_rows_are_taken_once_for_all_graphs() -> None:
+    train, held_out = graphs(60, 0), graphs(60, 1)
+    learned = {name: torch.arange(ROWS) % 2 == 0 for name in WITH_ROWS}
+    rows = RealRows(train, held_out, learned, learned)
+    one, other = rows.compared_with(graphs(20, 2)), rows.compared_with(graphs(20, 3))
+    for name in WITH_ROWS:
+        assert one[name].real is other[name].real
+        assert one[name].sides is other[name].sides
+        assert one[name].made is not other[name].made
+    made, again = (rows.class_rows(graphs(20, seed)) for seed in (2, 3))
+    assert all(here.real is there.real for here, there in zip(made, again, strict=True))

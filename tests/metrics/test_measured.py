@@ -13,7 +13,7 @@ import torch
 
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.plain_graph import plain_graphs
-from dignn.metrics.feature_rows import class_rows
+from dignn.metrics.feature_rows import RealRows
 from dignn.metrics.measured import MeasuredGraphs, measured_graphs
 from dignn.metrics.measures.coverage import coverage
 from dignn.metrics.measures.mmd import KERNELS, mmd
@@ -139,7 +139,7 @@ def test_what_is_surer_than_anything_real_does_not_count(world: World, ranking: 
 
 
 def cosine(world: World, generated: GraphBatch, real: GraphBatch) -> float:
-    rows = MeasuredGraphs(frozenset({"features"}), class_rows=class_rows(generated, real))
+    rows = MeasuredGraphs(frozenset({"features"}), class_rows=RealRows(real, real, {}, {}).class_rows(generated))
     found: float = value("paper.cosine", rows, world)
     return found
 
@@ -173,7 +173,7 @@ def test_cosine_of_target_rows_by_class(world: World, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("target", [None, "node"])
 def test_no_cosine_without_target_features(target: str | None) -> None:
     batch = random_batch(plain_schema(target=target), [4, 5], np.random.default_rng(0))
-    assert class_rows(batch, batch) == []
+    assert RealRows(batch, batch, {}, {}).class_rows(batch) == []
 
 
 def test_mmd_of_the_paper_is_the_mean_over_classes(world: World, ranking: Ranking, measured: MeasuredGraphs) -> None:

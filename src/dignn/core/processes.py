@@ -31,6 +31,7 @@ def map_processes(
     workers: int | None = None,
     apart: bool = False,
     done: Callable[[int], None] = lambda number: None,
+    found: Callable[[int, Result], None] = lambda number, result: None,
 ) -> list[Result]:
     """``function(*arguments[i])`` for every i, in order.
 
@@ -44,6 +45,7 @@ def map_processes(
         apart: whether nothing is to run here, because this process has something else to do; by default a core is left
             to it.
         done: called with the number of a piece that is finished.
+        found: called with its number and its result, for who waits for one piece and not for all.
 
     Raises:
         DignnError: a process ended unexpectedly.
@@ -54,13 +56,15 @@ def map_processes(
     workers = min(len(arguments), free if workers is None else workers)
     results: dict[int, Result] = {}
     if workers > 1 or (apart and workers):
-        with closing(_side_by_side(function, arguments, workers)) as found:
-            for number, result in found:
+        with closing(_side_by_side(function, arguments, workers)) as finished:
+            for number, result in finished:
                 results[number] = result
+                found(number, result)
                 done(number)
     for number, several in enumerate(arguments):
         if number not in results:
             results[number] = function(*several)
+            found(number, results[number])
             done(number)
     return [results[number] for number in range(len(arguments))]
 
@@ -88,7 +92,7 @@ def _side_by_side(
                 finished = True
     except TerminatedWorkerError as error:
         raise DignnError(
-            "A process that learned features ended unexpectedly, probably for lack of memory; "
+            "A process that worked beside this one ended unexpectedly, probably for lack of memory; "
             "run again with fewer columns or on one core"
         ) from error
     except OSError as error:

@@ -12,7 +12,7 @@ from dignn.metrics.counting import mean
 from dignn.metrics.measured import PAPER_GRAPHS, MeasuredGraphs, Reality, measured_graphs
 from dignn.metrics.measures import coverage
 from dignn.metrics.measures.faithfulness import class_faithfulness, ground_truth_faithfulness, motif_statistics
-from dignn.metrics.measures.mmd import KERNELS, mmd
+from dignn.metrics.measures.mmd import KERNELS, mmds
 from dignn.metrics.metric import all_metrics
 from dignn.sampling.division import RealGraphs
 from dignn.selection.motifs.chemistry import known_groups
@@ -66,8 +66,7 @@ def details(ranking: Ranking, shown: MeasuredGraphs, reality: Reality, real: Rea
         "coverage": {"mean": covered["mean"], **named(covered["by_class"])},
         "distinct": named([len(several) for several in shown.best]),
         "mmd_of_explanations": {
-            name: mean([mmd(graphs, reality.held_out, kernel) for graphs in sets])
-            for name, kernel in KERNELS["sound"].items()
+            name: mean(mmds(sets, reality.held_out, kernel)) for name, kernel in KERNELS["sound"].items()
         },
         "members": named([len(members) for members in reality.members]),
         "groups": _groups(ranking, GraphBatch.cat([real.train, real.held_out])),

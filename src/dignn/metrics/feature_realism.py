@@ -6,7 +6,7 @@ can be compared: without training rows there are no floors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -139,19 +139,25 @@ def compared_rows(
     return FeatureRows(kind, found["generated"], found["held-out"], found.get("training"), columns=columns)
 
 
-def distances(rows: FeatureRows, seed: Seed) -> Values:
+def rows_c2st(rows: FeatureRows, seed: Seed) -> float | None:
+    """How well a classifier tells the rows made from real ones."""
+    return c2st(*as_numbers(rows, rows.made, rows.real), seed=seed.child("c2st"))
+
+
+def distances(rows: FeatureRows, seed: Seed, told: Callable[[FeatureRows, Seed], float | None] = rows_c2st) -> Values:
     """Distances of the rows made from real ones, and their cosine, by metric; memorisation is left None.
 
     Args:
         rows: codes of ``rows.known`` count as known, too.
         seed: of the classifier.
+        told: how well a classifier tells the rows apart; by default computed now.
     """
     kind, made, real = rows.kind, rows.made, rows.real
     nothing: Values = dict.fromkeys(FEATURE_METRICS)
     if kind is FeatureKind.IDENTITY:  # one-hot rows: one choice, not many columns
         return {**nothing, "column_error": total_variation(_member(made), _member(real))}
     if rows.columns is not None:
-        return {**nothing, **_mixed_distances(rows, rows.columns, seed)}
+        return {**nothing, **_mixed_distances(rows, rows.columns), "c2st": told(rows, seed)}
     continuous = kind is FeatureKind.CONTINUOUS
     # Whether the number of non-zeros says anything.
     zeros = real.nnz < real.shape[0] * real.shape[1] if continuous else kind is not FeatureKind.CATEGORICAL
@@ -161,12 +167,12 @@ def distances(rows: FeatureRows, seed: Seed) -> Values:
         "pair_error": _pair_error(rows),
         "row_density": row_density_distance(made, real) if zeros else None,
         "cosine": mean_cosine(made, real),
-        "c2st": c2st(made, real, seed=seed.child("c2st")),
+        "c2st": told(rows, seed),
     }
 
 
-def _mixed_distances(rows: FeatureRows, columns: tuple[Column, ...], seed: Seed) -> Values:
-    """The same of columns that differ."""
+def _mixed_distances(rows: FeatureRows, columns: tuple[Column, ...]) -> Values:
+    """The same of columns that differ, without the classifier."""
     ranks = Encoding(columns, _real(rows), ranks=True)
     (made, units), (real, _) = ranks(rows.made), ranks(rows.real)
     full = [counted(table, columns) for table in (rows.made, rows.real)]
@@ -176,7 +182,6 @@ def _mixed_distances(rows: FeatureRows, columns: tuple[Column, ...], seed: Seed)
         "pair_error": correlation_error(made, real, units),
         "row_density": None if full[0] is None or full[1] is None else row_density_distance(full[0], full[1]),
         "cosine": mean_cosine(*numbers),
-        "c2st": c2st(*numbers, seed=seed.child("c2st")),
     }
 
 

@@ -8,7 +8,8 @@ nodes around it were learned. So rows are told apart one by one. Rows of edges w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -65,6 +66,14 @@ class FeatureRows:
     columns: tuple[Column, ...] | None = None
 
 
+class _RealOfType(NamedTuple):
+    """Rows that those of a type or relation are compared with, as :class:`FeatureRows` has them."""
+
+    real: Matrix
+    known: Matrix
+    sides: tuple[Matrix, Matrix] | None
+
+
 @dataclass(frozen=True, eq=False)
 class RealRows:
     """Where real rows come from.
@@ -80,6 +89,7 @@ class RealRows:
     held_out: GraphBatch
     learned: Learned
     held_out_learned: Learned
+    _kept: dict[str, _RealOfType | None] = field(default_factory=dict, repr=False)
 
     def compared_with(self, graphs: GraphBatch, *, learned: bool = False) -> dict[str, FeatureRows]:
         """Rows of graphs by node type, and by relation, at most 500 of each, evenly spread, beside as many real ones.
@@ -95,25 +105,47 @@ class RealRows:
         found = {}
         for name in (*graphs.schema.node_types, *graphs.schema.generated_edges):
             spec = graphs.schema.table_spec(name)
-            made, of_train, real = (_numbers(batch, name) for batch in (graphs, self.train, self.held_out))
-            if not spec.generated or not (len(made) and len(of_train) and len(real)):
-                continue
-            of_train = of_train[self.learned[name].numpy()[of_train]]
-            made = made[self.learned[name].numpy()[made]] if learned else made
-            new = real[~self.held_out_learned[name].numpy()[real]]
-            real = new if len(new) >= LEAST_HELD_OUT_ROWS and spec.kind is not FeatureKind.IDENTITY else real
-            if not len(of_train) or not len(made):
+            made = _numbers(graphs, name)
+            beside = self._real(name) if spec.generated and len(made) else None
+            made = made[self.learned[name].numpy()[made]] if learned and beside is not None else made
+            if beside is None or not len(made):
                 continue
             found[name] = FeatureRows(
                 spec.kind,
                 made=_rows(graphs, name, made),
-                real=_rows(self.held_out, name, real),
-                known=_rows(self.train, name, of_train),
-                sides=self._sides(name, spec.kind),
+                real=beside.real,
+                known=beside.known,
+                sides=beside.sides,
                 learned=learned,
                 columns=spec.columns,
             )
         return found
+
+    def class_rows(self, graphs: GraphBatch) -> list[ClassRows]:
+        """Per class the rows of its target nodes in graphs and in training graphs; empty without target features."""
+        made = _by_class(graphs)
+        if not made or not self._train_by_class:
+            return []
+        columns = graphs.schema.spec(str(graphs.schema.target)).columns
+        return [ClassRows(own, known, columns) for own, known in zip(made, self._train_by_class, strict=True)]
+
+    @cached_property
+    def _train_by_class(self) -> list[Matrix]:
+        return _by_class(self.train)
+
+    def _real(self, name: str) -> _RealOfType | None:
+        """Real rows of a type or relation, taken once for all graphs that are compared; None where there are none."""
+        if name not in self._kept:
+            kind = self.train.schema.table_spec(name).kind
+            of_train, real = (_numbers(batch, name) for batch in (self.train, self.held_out))
+            known = of_train[self.learned[name].numpy()[of_train]] if len(of_train) and len(real) else of_train[:0]
+            self._kept[name] = None
+            if len(known):
+                new = real[~self.held_out_learned[name].numpy()[real]]
+                real = new if len(new) >= LEAST_HELD_OUT_ROWS and kind is not FeatureKind.IDENTITY else real
+                rows = _rows(self.held_out, name, real), _rows(self.train, name, known)
+                self._kept[name] = _RealOfType(*rows, self._sides(name, kind))
+        return self._kept[name]
 
     def _sides(self, name: str, kind: FeatureKind) -> tuple[Matrix, Matrix] | None:
         """Learned rows and rows that were not, of all nodes in real graphs.
@@ -139,24 +171,21 @@ class RealRows:
         return sides[0], sides[1]
 
 
-def class_rows(generated: GraphBatch, real: GraphBatch) -> list[ClassRows]:
-    """Per class the rows of its target nodes in generated and in real graphs; empty without target features.
+def _by_class(batch: GraphBatch) -> list[Matrix]:
+    """Per class the rows of its target nodes; empty without target features.
 
     A real node stands in many graphs, and every time counts; of many thousands evenly spread ones are taken.
     """
-    target = generated.schema.target
-    if target not in generated.tables or target not in real.tables:
+    target = batch.schema.target
+    if target not in batch.tables:
         return []
-    columns = real.schema.spec(target).columns
-    return [
-        ClassRows(_of_class(generated, number), _of_class(real, number), columns)
-        for number in range(real.schema.num_classes)
-    ]
-
-
-def _of_class(batch: GraphBatch, number: int) -> Tensor:
-    rows = batch.row[batch.label == number]
-    return batch.tables[str(batch.schema.target)][rows[spread(len(rows), COSINE_ROWS)]]
+    of_class = [batch.row[batch.label == number] for number in range(batch.schema.num_classes)]
+    chosen = [rows[spread(len(rows), COSINE_ROWS)].numpy() for rows in of_class]
+    # Each row of the table is read once, however often it stands in graphs.
+    different, place = np.unique(np.concatenate(chosen), return_inverse=True)
+    rows = matrix_of(batch.tables[target], different)
+    ends = np.cumsum([len(several) for several in chosen])[:-1]
+    return [rows[several] for several in np.split(place, ends)]
 
 
 def _numbers(batch: GraphBatch, name: str) -> np.ndarray:

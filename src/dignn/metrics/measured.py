@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -87,6 +87,7 @@ class Reality:
         members: real members of each class, which say where these lie.
         new_members: members among held-out graphs, without those that were learned from.
         truth: what was planted, where that is known.
+        told: how well a classifier tells rows apart, where that is computed beside other work.
     """
 
     seed: Seed
@@ -98,6 +99,7 @@ class Reality:
     members: Sequence[Members] = ()
     new_members: Sequence[Members] = ()
     truth: GroundTruth | None = None
+    told: Callable[[FeatureRows, Seed], float | None] | None = None
 
     @property
     def has(self) -> frozenset[Need]:

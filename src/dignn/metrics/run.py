@@ -8,7 +8,7 @@ A value that does not apply is null.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,9 +24,11 @@ from dignn.graphs.validity import Validity, check_validity
 from dignn.metrics.controls import CONTROLS, control_sets
 from dignn.metrics.counting import some
 from dignn.metrics.details import by_rule, details
-from dignn.metrics.feature_rows import RealRows, class_rows
+from dignn.metrics.feature_rows import FeatureRows, RealRows
 from dignn.metrics.measured import PAPER_GRAPHS, TRUTH_GRAPHS, MeasuredGraphs, Reality, measured_graphs, names_of
+from dignn.metrics.measures.feature_errors import foreseen_tests
 from dignn.metrics.metric import layers
+from dignn.metrics.told_apart import ToldApart
 from dignn.model.adapter import GNNAdapter
 from dignn.model.scores import Scores
 from dignn.sampling.division import RealGraphs, is_learned
@@ -81,19 +83,29 @@ class Measuring:
         counts = validity.counts()
         made = counts["valid"] / counts["generated"] if counts["generated"] else None
         compared = drawn(unrefined, self.seed.child("compared"), self.number)
-        ours, shown = self.ranked(compared, valid=made), self.measured(ranking, valid=made)
-        found = column(ours, self.reality)
-        tick(1, MEASURED_PARTS)
-        found["candidates"] = column(shown, self.reality)
-        tick(2, MEASURED_PARTS)
-        found["floor"] = floor_column(*self.floor, self.reality)
-        tick(3, MEASURED_PARTS)
-        found["control"] = self._controls(compared, lambda done, _: tick(3 + done, MEASURED_PARTS))
-        found["fresh"] = None if fresh is None else self._fresh(ours, compared, fresh, found["floor"])
-        tick(MEASURED_PARTS - 1, MEASURED_PARTS)
-        found["selection"] = by_rule(ranking, self.reality)
-        found["details"] = {"compared": self.number, **details(ranking, shown, self.reality, self.real)}
-        tick(MEASURED_PARTS, MEASURED_PARTS)
+        controls = control_sets(compared, self.real.train, self.seed.child("controls")) if len(compared) else {}
+        sets = {"ours": compared, "shown": ranking.candidates, **controls}
+        bare = [name for name in controls if not CONTROLS[name].features]  # of which no features are measured
+        rows = {name: {} if name in bare else self.rows.compared_with(graphs) for name, graphs in sets.items()}
+        foreseen = [rows["ours"], rows["shown"], self.floor[0].rows, *rows.values()]
+        with ToldApart(foreseen_tests(foreseen, self.reality)) as told:
+            reality = replace(self.reality, told=told)
+            ours = self.ranked(compared, valid=made, rows=rows["ours"])
+            shown = self.measured(ranking, valid=made, rows=rows["shown"])
+            found = column(ours, reality)
+            tick(1, MEASURED_PARTS)
+            found["candidates"] = column(shown, reality)
+            tick(2, MEASURED_PARTS)
+            found["floor"] = floor_column(*self.floor, reality)
+            found["control"] = {}
+            for done, (name, control) in enumerate(controls.items()):
+                tick(3 + done, MEASURED_PARTS)
+                found["control"][name] = column(self._control(name, control, rows[name]), reality)
+            found["fresh"] = None if fresh is None else self._fresh(ours, compared, fresh, found["floor"])
+            tick(MEASURED_PARTS - 1, MEASURED_PARTS)
+            found["selection"] = by_rule(ranking, reality)
+            found["details"] = {"compared": self.number, **details(ranking, shown, reality, self.real)}
+            tick(MEASURED_PARTS, MEASURED_PARTS)
         return found
 
     # -- what graphs are measured against -------------------------------------------------------------
@@ -141,7 +153,13 @@ class Measuring:
         return self.measured(self.ranker.rank(graphs, self.adapter.score(graphs)), **options)
 
     def measured(
-        self, ranking: Ranking, *, valid: float | None = None, structure: bool = True, features: bool = True
+        self,
+        ranking: Ranking,
+        *,
+        valid: float | None = None,
+        structure: bool = True,
+        features: bool = True,
+        rows: Mapping[str, FeatureRows] | None = None,
     ) -> MeasuredGraphs:
         """Graphs that were ranked.
 
@@ -149,6 +167,7 @@ class Measuring:
             ranking: the graphs.
             valid: share of those made that are valid.
             structure, features: whether these are their own.
+            rows: of their features beside real ones, where these are there already.
         """
         graphs = ranking.candidates
         return measured_graphs(
@@ -157,8 +176,8 @@ class Measuring:
             ranking.chosen,
             compared=self.number if structure else 0,
             valid=valid,
-            rows=self.rows.compared_with(graphs) if features else {},
-            class_rows=class_rows(graphs, self.real.train) if features else (),
+            rows=self.rows.compared_with(graphs) if features and rows is None else rows,
+            class_rows=self.rows.class_rows(graphs) if features else (),
         )
 
     @cached_property
@@ -180,28 +199,17 @@ class Measuring:
             plain=plain_graphs(few),
             names=names_of(few),
             best=[plain_graphs(held_out[spread(len(held_out), PAPER_GRAPHS)])],
-            class_rows=class_rows(held_out, self.real.train),
+            class_rows=self.rows.class_rows(held_out),
         )
 
     @cached_property
     def _floor_graphs(self) -> GraphBatch:
         return drawn(self.real.train, self.seed.child("floor"), self.number)
 
-    def _controls(self, graphs: GraphBatch, tick: Tick) -> dict[str, dict[str, Any]]:
-        """Each control as an explainer would use it."""
-        found: dict[str, dict[str, Any]] = {}
-        if not len(graphs):
-            return found
-        for name, control in control_sets(graphs, self.real.train, self.seed.child("controls")).items():
-            measured = self.ranked(
-                control,
-                valid=float(check_validity(control).valid.double().mean()),
-                structure=not CONTROLS[name].features,
-                features=CONTROLS[name].features,
-            )
-            found[name] = column(measured, self.reality)
-            tick(len(found), len(CONTROLS))
-        return found
+    def _control(self, name: str, graphs: GraphBatch, rows: Mapping[str, FeatureRows]) -> MeasuredGraphs:
+        """A control as an explainer would use it."""
+        own, valid = CONTROLS[name].features, float(check_validity(graphs).valid.double().mean())
+        return self.ranked(graphs, valid=valid, structure=not own, features=own, rows=rows)
 
     def _fresh(
         self, ours: MeasuredGraphs, graphs: GraphBatch, fresh: RealGraphs, floor: dict[str, Any]

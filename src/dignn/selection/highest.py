@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from dignn.model.scores import Scores
 from dignn.selection.candidates import Candidates
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """A candidate chosen for a class: which graph, and which row of the scores (its target node)."""
 
     graph: int
@@ -45,12 +45,12 @@ def by_score(candidates: Candidates, scores: Scores, number: int, rows: torch.Te
     """
     log_odds = scores.log_odds[:, number]
     rows = torch.arange(len(scores.graph)) if rows is None else rows
-    graph_of = scores.graph.tolist()
-    best: dict[int, int] = {}  # graph -> row of its best target node
-    for row in rows[torch.argsort(log_odds[rows], descending=True, stable=True)].tolist():
-        best.setdefault(graph_of[row], row)
-    ranked = _break_ties(candidates, list(best), log_odds[list(best.values())].tolist())
-    return [Choice(graph, best[graph]) for graph in ranked]
+    ordered = rows[torch.argsort(log_odds[rows], descending=True, stable=True)]
+    first = np.sort(np.unique(scores.graph[ordered].numpy(), return_index=True)[1])  # the best target node of a graph
+    best = ordered[torch.from_numpy(first)]
+    row = dict(zip(scores.graph[best].tolist(), best.tolist(), strict=True))
+    ranked = _break_ties(candidates, list(row), log_odds[best].tolist())
+    return [Choice(graph, row[graph]) for graph in ranked]
 
 
 def _break_ties(candidates: Candidates, ranked: list[int], values: list[float]) -> list[int]:

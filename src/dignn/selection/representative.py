@@ -78,12 +78,10 @@ def _select(candidates: Candidates, scores: Scores, known: Representative, numbe
 def _rest(order: Sequence[Choice], chosen: Sequence[int], scores: Scores, number: int, least: float) -> list[int]:
     """Places of those that were not chosen: first all with at least this probability, tier by tier, then by score."""
     left = sorted(set(range(len(order))) - set(chosen))
-
-    def behind(place: int) -> float:
-        row = order[place].score
-        return -torch.inf if float(scores.probability[row, number]) >= least else -float(scores.log_odds[row, number])
-
-    return sorted(left, key=behind)
+    rows = torch.tensor([order[place].score for place in left], dtype=torch.long)
+    probability, log_odds = (values[rows, number].double() for values in (scores.probability, scores.log_odds))
+    behind = torch.where(probability >= least, -torch.inf, -log_odds)
+    return [left[place] for place in behind.argsort(stable=True).tolist()]
 
 
 def _in_order(
@@ -92,9 +90,11 @@ def _in_order(
     """Different candidates tier by tier, each tier by score, and how many are of the first tier that has any."""
     ranked: dict[int, Choice] = {}
     best: set[int] = set()
+    left = torch.ones(len(candidates), dtype=torch.bool)
     for rows in tiers:
-        for choice in by_score(candidates, scores, members.class_index, rows):
-            ranked.setdefault(choice.graph, choice)
+        further = by_score(candidates, scores, members.class_index, rows[left[scores.graph[rows]]])
+        ranked |= {choice.graph: choice for choice in further}
+        left[scores.graph[rows]] = False
         best = best or set(ranked)
     kept = candidates.distinct(list(ranked), most)
     return [ranked[graph] for graph in kept], sum(graph in best for graph in kept)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from dignn.core.numerals import number
 from dignn.core.seeds import Seed
 from dignn.metrics.counting import mean
-from dignn.metrics.feature_realism import Values, as_numbers, distances
+from dignn.metrics.feature_realism import Values, as_numbers, distances, rows_c2st
 from dignn.metrics.feature_rows import FeatureRows
 from dignn.metrics.judging import COLUMN_NOISE, Judge, Verdict, told_apart
 from dignn.metrics.measured import MeasuredGraphs, Reality
@@ -21,14 +21,22 @@ VALUES = ("column_error", "pair_error", "row_density", "c2st", "memorisation")
 
 def feature_errors(measured: MeasuredGraphs, reality: Reality) -> dict[str, Any]:
     """Mean over node types, and each under ``by_type``; an identity type counts in the column error only."""
-    seed = reality.seed.child("features")
-    by_type = {name: _of_type(rows, seed.child(name)) for name, rows in measured.rows.items()}
+    by_type = {name: _of_type(rows, _seed(reality, name), reality) for name, rows in measured.rows.items()}
     summary: dict[str, Any] = {name: mean([values[name] for values in by_type.values()]) for name in VALUES}
     return {**summary, "by_type": by_type or None}
 
 
-def _of_type(rows: FeatureRows, seed: Seed) -> Values:
-    values = distances(rows, seed)
+def foreseen_tests(columns: Iterable[Mapping[str, FeatureRows]], reality: Reality) -> dict[FeatureRows, Seed]:
+    """Rows of several sets of graphs of which :func:`feature_errors` will ask a classifier, with their seeds."""
+    return {rows: _seed(reality, name) for several in columns for name, rows in several.items()}
+
+
+def _seed(reality: Reality, name: str) -> Seed:
+    return reality.seed.child("features", name)
+
+
+def _of_type(rows: FeatureRows, seed: Seed, reality: Reality) -> Values:
+    values = distances(rows, seed, reality.told or rows_c2st)
     if rows.sides is not None:
         made, *sides = as_numbers(rows, rows.made, *rows.sides)
         share, floor = memorisation(made, sides[0], sides[1], rows.kind, seed=seed.child("memorisation"))

@@ -96,12 +96,48 @@ def mmd(one: Sequence[PlainGraph], other: Sequence[PlainGraph], kernel: Kernel) 
     Returns:
         0 for equal sets; None if a set is empty.
     """
-    if not (any(map(len, one)) and any(map(len, other))):
-        return None
-    first, second = cumulated((one, other), kernel)
-    return float(
-        mean_kernel(first, first, kernel) + mean_kernel(second, second, kernel) - 2 * mean_kernel(first, second, kernel)
-    )
+    return mmds([one], other, kernel)[0]
+
+
+def mmds(sets: Sequence[Sequence[PlainGraph]], other: Sequence[PlainGraph], kernel: Kernel) -> list[float | None]:
+    """:func:`mmd` of several sets from one other, of which histograms are taken once."""
+    second = _Histograms(other, kernel)
+    found: list[float | None] = []
+    for one in sets:
+        first = _Histograms(one, kernel)
+        width = max(first.width, second.width)
+        if not first.width or not second.width:
+            found.append(None)
+            continue
+        between = mean_kernel(first.cumulated(width), second.cumulated(width), kernel)
+        found.append(float(first.among(width) + second.among(width) - 2 * between))
+    return found
+
+
+class _Histograms:
+    """Of the graphs of a set that are not empty.
+
+    Attributes:
+        width: of the widest; 0 without any.
+    """
+
+    def __init__(self, graphs: Sequence[PlainGraph], kernel: Kernel) -> None:
+        self._histograms, self._kernel = [kernel.histogram(graph) for graph in graphs if len(graph)], kernel
+        self._cumulated: dict[int, np.ndarray] = {}
+        self._among: dict[int, float] = {}
+        self.width = max(map(len, self._histograms), default=0)
+
+    def cumulated(self, width: int) -> np.ndarray:
+        """Padded to a width.  (graphs, width)"""
+        if width not in self._cumulated:
+            self._cumulated[width] = _cumulated(self._histograms, width)
+        return self._cumulated[width]
+
+    def among(self, width: int) -> float:
+        """Mean kernel over all pairs of these graphs."""
+        if width not in self._among:
+            self._among[width] = mean_kernel(self.cumulated(width), self.cumulated(width), self._kernel)
+        return self._among[width]
 
 
 def cumulated(sets: Sequence[Sequence[PlainGraph]], kernel: Kernel) -> list[np.ndarray]:
@@ -147,7 +183,7 @@ def distance(value: float, floor: float | None, controls: Mapping[str, float]) -
 
 def _of_paper(kernel: Kernel) -> Callable[[MeasuredGraphs, Reality], float | None]:
     """Of the graphs that stand for each class from training graphs, mean over classes."""
-    return lambda measured, reality: mean([mmd(graphs, reality.train, kernel) for graphs in measured.best if graphs])
+    return lambda measured, reality: mean(mmds([graphs for graphs in measured.best if graphs], reality.train, kernel))
 
 
 def _of_sets(kernel: Kernel) -> Callable[[MeasuredGraphs, Reality], float | None]:

@@ -89,9 +89,10 @@ class Parts:
 
     def class_typed(self) -> MotifSets:
         """Different parts of each class, in which the class of a labelled node is part of its type."""
-        different = [plain_graphs(_different(parts, self._most), class_typed=True) for parts in self.by_class]
+        sets = self.by_class[:1] if self.common else self.by_class
+        different = [plain_graphs(_different(parts, self._most), class_typed=True) for parts in sets]
         if self.common:
-            return MotifSets.shared(different[0], len(different))
+            return MotifSets.shared(different[0], len(self.by_class))
         return MotifSets(tuple(map(tuple, different)))
 
     def _common_motifs(self, truth: GroundTruth | None) -> MotifSets:
