@@ -18,6 +18,8 @@ from dignn.core.files import put_under, under
 from dignn.core.seeds import Seed
 from dignn.diffusion.categorical import draw
 from dignn.features.ditabddpm.class_strength import class_strength
+from dignn.features.ditabddpm.column_binding import column_binding
+from dignn.features.ditabddpm.column_draws import ColumnDraws
 from dignn.features.ditabddpm.entry_counts import (
     RANGES,
     CountHead,
@@ -46,7 +48,7 @@ _BORROWED = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
 # The share of counts that are not 1 from which on they are learned rather than drawn column by column.
 LEAST_REPEATS = 0.05
 # Steps in which all columns of a row are revealed.
-MOST_REVEALS = 100
+MOST_REVEALS = 16
 # What a column that no row has is expected to have: never 0, because validation rows may have it.
 _LEAST = 1e-7
 # Calibration: rounds, rows in each, cells that these may have, columns from which there is none, and how many entries
@@ -104,6 +106,7 @@ class AbsorbingRows:
 
     def __init__(self, columns: int, labels: int, config: DiTabDDPMConfig, context: int = 0) -> None:
         self._columns, self._labels, self.emphasis = columns, labels, config.emphasis
+        self.binding = 0.0  # how much more than 1 the network's word counts
         self.network = SetNetwork(columns, labels, config, context)
         self._learned: LearnedValues | None = None  # of entries, where they depend on each other
         self._exact = True  # whether only values that a column has are drawn
@@ -134,8 +137,24 @@ class AbsorbingRows:
         """
         self.learn_frequencies(learned)
         told = _log_frequencies(held, self._always)
+        begun = self.emphasis
+
+        def present(emphasis: float, label: Tensor, given: Given) -> Tensor:
+            self.emphasis = emphasis
+            return self._present(label, generator, given)
+
         with torch.no_grad():
-            self.emphasis = class_strength(self, learned, told - told[-1], generator)
+            self.emphasis = class_strength(begun, learned, present, told - told[-1], generator)
+
+    def bind_columns(self, table: Table, generator: torch.Generator) -> None:
+        """Sets how much the network's word counts, so that generated rows hold together as real ones do."""
+
+        def present(binding: float, label: Tensor, given: Given) -> Tensor:
+            self.binding = binding
+            return self._present(label, generator, given)
+
+        with torch.no_grad():
+            self.binding = column_binding(table, present, generator)
 
     def learn_values(self, table: Table, seed: Seed) -> tuple[LearnedValues, Table] | None:
         """What is to learn about values, and from which table; None where they are hardly more than ones.
@@ -204,7 +223,7 @@ class AbsorbingRows:
                 found = torch.zeros(self._columns)
                 for some, its in zip(row.split(self.chunk), label.split(self.chunk), strict=True):
                     given = Given(table.occasion(some, generator))
-                    found += (self.sample(its, generator, given) != 0).sum(0).cpu()
+                    found += self._present(its, generator, given).sum(0).cpu()
                 found = found / number
                 self._base += ((wanted + few) / (found + few)).log().to(self._base.device)
 
@@ -216,6 +235,11 @@ class AbsorbingRows:
         Fixed columns are revealed first, or never if they are zero.
         """
         label, given = label.to(self._base.device), given.to(self._base.device)
+        return self._with_values(self._present(label, generator, given), label, given.context, generator)
+
+    def _present(self, label: Tensor, generator: torch.Generator, given: Given) -> Tensor:
+        """Which entries a row for each label has.  (m, d) bool"""
+        label, given = label.to(self._base.device), given.to(self._base.device)
         closed = self._always | (self._values.start.diff() == 0)  # never drawn
         chance = count_chances(self._count, label, self.network.counts, given.context)
         present = torch.zeros(len(label), self._columns, dtype=torch.bool, device=label.device)
@@ -226,13 +250,13 @@ class AbsorbingRows:
         count = draw(chance, generator, uniform=even_points(label, generator))
         left, order = (count - present.sum(1)).clamp_min(0).sort(descending=True, stable=True)
         label, count, given, present = label[order], count[order], given[order], present[order]
-        base = (self._base + self.emphasis * (self._base - self._base[-1]))[label].masked_fill(closed, -torch.inf)
+        base = (self._base + self.emphasis * (self._base - self._base[-1])).masked_fill(closed, -torch.inf)[label]
         if given.fixed is not None:
             base = base.masked_fill(given.fixed.mask, -torch.inf)
         self._reveal(present, left, count, base, label, given.context, generator)
-        rows = torch.empty_like(base)
-        rows[order] = self._with_values(present | self._always, label, given.context, generator)
-        return rows
+        out = torch.empty_like(present)
+        out[order] = present | self._always
+        return out
 
     def _with_values(
         self, present: Tensor, label: Tensor, context: Tensor | None, generator: torch.Generator
@@ -254,31 +278,26 @@ class AbsorbingRows:
     ) -> None:
         """Reveals the columns of rows that have ``left`` (m,) to come, in descending order; in ``present``, in place.
 
-        Up to 100 of a row one after another; of a row with more several at a time, the more the more it has already.
+        The first of a row one after another, later ones of a row with many several at a time. ``base`` (m, d), -inf
+        for columns that are not to be drawn, is overwritten.
         """
-        start = count - left
-        shown_sum = present.float() @ self.network.column.weight
+        start, weight = count - left, self.network.column.weight
+        shown_sum = present.float() @ weight
+        base.masked_fill_(present, -torch.inf)
         for step in range(min(int(left[0]), MOST_REVEALS)):
             rows = int((left > step).sum())  # the first
             done, then = (_revealed(left[:rows], now) for now in (step, step + 1))
             known = None if context is None else context[:rows]
             logits = self.network(shown_sum[:rows], start[:rows] + done, count[:rows], label[:rows], known)
-            logits += base[:rows]
-            logits.masked_fill_(present[:rows], -torch.inf)
-            most = int((then - done).max())
-            if most == 1:
-                chance = (logits - logits.amax(1, keepdim=True)).exp_()
-                column = draw(chance, generator, uniform=even_points(label[:rows], generator))
-                present[torch.arange(rows, device=label.device), column] = True
-                shown_sum[:rows] += self.network.column.weight[column]
-                continue
-            # The largest of logits with Gumbel noise are draws without replacement.
-            noise = -(-torch.rand(logits.shape, generator=generator).clamp_min(1e-20).log()).log()
-            value, column = (logits + noise.to(logits.device)).topk(min(most, self._columns), dim=1)
-            new = (torch.arange(value.size(1), device=label.device) < (then - done)[:, None]) & value.isfinite()
-            row = torch.arange(rows, device=label.device)[:, None].expand_as(column)
-            present[row[new], column[new]] = True
-            shown_sum[:rows].index_add_(0, row[new], self.network.column.weight[column[new]])
+            draws, wanted = ColumnDraws(logits.mul_(1 + self.binding).add_(base[:rows])), then - done
+            for number in range(int(wanted.max())):
+                some = int((wanted > number).nonzero()[-1]) + 1
+                column, there = draws.draw(even_points(label[:some], generator))
+                row = (there & (wanted[:some] > number)).nonzero()[:, 0]
+                column = column[row]
+                present[row, column] = True
+                base[row, column] = -torch.inf
+                shown_sum.index_add_(0, row, weight[column])
 
     # -- files ----------------------------------------------------------------------------------------
 
@@ -288,7 +307,7 @@ class AbsorbingRows:
             tensors |= put_under("values.", self._learned.kept())
             settings = {**settings, "exact": self._exact}
         kept = {"base": self._base, "count": self._count, "always": self._always, "presence": self._presence}
-        return kept | tensors, {**settings, "emphasis": self.emphasis}
+        return kept | tensors, {**settings, "emphasis": self.emphasis, "binding": self.binding}
 
     @classmethod
     def restored(
@@ -299,7 +318,7 @@ class AbsorbingRows:
         process._base, process._count, process._always = tensors["base"], tensors["count"], tensors["always"]
         process._presence = tensors.get("presence", torch.full((RANGES, columns), 0.5))  # as good as unknown
         process._values = EntryValues.restored(tensors, settings)
-        process.emphasis = settings.get("emphasis", config.emphasis)
+        process.emphasis, process.binding = settings.get("emphasis", config.emphasis), settings.get("binding", 0.0)
         if "exact" in settings:
             norm, length = process._values.norm, process._values.length
             process._learned = LearnedValues.restored(under("values.", tensors), norm, length)

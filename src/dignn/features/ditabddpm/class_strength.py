@@ -8,11 +8,12 @@ over generated ones, and log frequencies are moved away from those of all rows u
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
+from dignn.features.ditabddpm.column_binding import reached
 from dignn.features.given import Given
 from dignn.features.table import Table
 
@@ -22,37 +23,28 @@ TRIED, TRIED_ROWS = (0.2, 0.4, 0.7), 512
 LEAST_TOLD = 20
 
 
-class Leaning(Protocol):
-    """A process whose rows lean towards their class by ``emphasis``."""
-
-    emphasis: float
-
-    def sample(self, label: Tensor, generator: torch.Generator, given: Given = ...) -> Tensor: ...
+Present = Callable[[float, Tensor, Given], Tensor]
+"""(an emphasis, labels (m,), what is known of the rows) -> entries that are there (m, d) bool"""
 
 
-def class_strength(process: Leaning, learned: Table, told: Tensor, generator: torch.Generator) -> float:
-    """The emphasis with which generated rows follow their classes as real ones do, and at least what it is.
+def class_strength(least: float, learned: Table, present: Present, told: Tensor, generator: torch.Generator) -> float:
+    """The emphasis with which generated rows follow their classes as real ones do, and at least ``least``.
 
     Args:
-        process: makes rows, from frequencies of the learned table alone.
-        learned: the table.
+        least: what is tried first.
+        learned: the table whose frequencies rows are made from.
+        present: makes rows.
         told: (L, d) what columns say of each label, from other rows: log frequencies beside those of all rows.
-        generator: of rows.
+        generator: of the rows that are looked at.
     """
     row, label = learned.draw_batch(TRIED_ROWS, generator, 0.0)
     given = Given(learned.occasion(row, generator))
     wanted = _said(learned.rows[row], label, told)
-    begun, before = process.emphasis, -torch.inf
-    try:
-        for number, emphasis in enumerate((begun, *(value for value in TRIED if value > begun))):
-            last, process.emphasis = process.emphasis, emphasis
-            said = _said(process.sample(label, generator, given).cpu(), label, told)
-            if said >= wanted:
-                return begun if number == 0 else last + (emphasis - last) * (wanted - before) / max(said - before, 1e-9)
-            before = said
-        return process.emphasis
-    finally:
-        process.emphasis = begun
+
+    def found(emphasis: float) -> float:
+        return _said(present(emphasis, label, given).cpu(), label, told)
+
+    return reached((least, *(value for value in TRIED if value > least)), wanted, found)
 
 
 def _said(rows: Tensor, label: Tensor, told: Tensor) -> float:
