@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# Seconds between two looks at memory.
-LOOK_EVERY = 0.25
+# Seconds between two looks at memory. A look goes through all pages of a process, which takes time of the machine.
+LOOK_EVERY = 1.0
 _KIB_IN_GIB = 1024**2
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from dignn.core.seeds import Seed
 from dignn.features.ditabddpm.class_strength import TRIED, class_strength
 from dignn.features.ditabddpm.generator import DiTabDDPM
-from dignn.features.given import NOTHING_GIVEN, Given
+from dignn.features.given import Given
 from dignn.features.settings import DiTabDDPMConfig
 from dignn.features.table import Table
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
@@ -31,12 +31,12 @@ def rows_of(label: Tensor, own: float, generator: torch.Generator) -> Tensor:
 class Leaning:
     """Rows that follow their class the more the larger the emphasis: with probability .6 + .5 of it."""
 
-    def __init__(self, emphasis: float) -> None:
-        self.emphasis, self.tried = emphasis, 0
+    def __init__(self) -> None:
+        self.generator, self.tried = Seed(0).torch(), 0
 
-    def sample(self, label: Tensor, generator: torch.Generator, given: Given = NOTHING_GIVEN) -> Tensor:
+    def __call__(self, emphasis: float, label: Tensor, given: Given) -> Tensor:
         self.tried += 1
-        return rows_of(label, 0.6 + 0.5 * self.emphasis, generator)
+        return rows_of(label, 0.6 + 0.5 * emphasis, self.generator) != 0
 
 
 def real(own: float) -> Table:
@@ -47,20 +47,18 @@ def real(own: float) -> Table:
 @pytest.mark.parametrize("wanted", [0.1, 0.3, 0.5])
 def test_rows_come_to_follow_their_classes_as_real_ones_do(wanted: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dignn.features.ditabddpm.class_strength.TRIED_ROWS", 20_000)  # of one entry each
-    process = Leaning(0.05)
-    found = class_strength(process, real(0.6 + 0.5 * wanted), TOLD, Seed(0).torch())
+    found = class_strength(0.05, real(0.6 + 0.5 * wanted), Leaning(), TOLD, Seed(0).torch())
     assert found == pytest.approx(wanted, abs=0.05)
-    assert process.emphasis == 0.05  # the process is as it was
 
 
 def test_where_rows_follow_enough_nothing_more_is_tried() -> None:
-    process = Leaning(0.2)
-    assert class_strength(process, real(0.5), TOLD, Seed(0).torch()) == 0.2
-    assert process.tried == 1
+    present = Leaning()
+    assert class_strength(0.2, real(0.5), present, TOLD, Seed(0).torch()) == 0.2
+    assert present.tried == 1
 
 
 def test_there_is_a_limit() -> None:
-    assert class_strength(Leaning(0.05), real(1.0), TOLD, Seed(0).torch()) == max(TRIED)
+    assert class_strength(0.05, real(1.0), Leaning(), TOLD, Seed(0).torch()) == max(TRIED)
 
 
 def topics(count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:

@@ -111,7 +111,9 @@ def test_counts_of_sparse_words_keep_their_values() -> None:
     assert set(made[:, 0].tolist()) == {0, 3}
     assert set(made[:, 1].tolist()) == {0, 1, 2}
     assert share_of((made[:, 0] > 0) == (made[:, 1] > 0)) > 0.95
-    assert share_of(made[made[:, 1] > 0, 1] == 2) == pytest.approx(0.1, abs=0.03)
+    many = model.sample(torch.zeros(4 * MADE, 0), seed=Seed(3))  # 600 entries would differ by .03 now and then
+    twice, real = (share_of(some[some[:, 1] > 0, 1] == 2) for some in (many, rows))
+    assert twice == pytest.approx(real, abs=0.03)
     assert made.count_nonzero(0).tolist() == pytest.approx([0.3 * MADE] * 6, abs=0.05 * MADE)
 
 

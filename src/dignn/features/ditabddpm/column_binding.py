@@ -17,7 +17,7 @@ from dignn.features.main_directions import main_directions
 from dignn.features.table import Table
 
 # What is tried beyond 0, in this order, and rows that are made for each.
-TRIED, TRIED_ROWS = (0.2, 0.5, 1.0), 1024
+TRIED, TRIED_ROWS = (0.2, 0.4), 1024
 # Directions that lengths are measured in, and rows that they are found in and measured on, at most.
 DIRECTIONS, REAL_ROWS = 20, 4096
 # With fewer rows nothing can be told.

@@ -64,15 +64,14 @@ class GaussianTable:
         if not self._rounded:
             self._length = common_length(table.rows)
         if self._whitens and len(self._varying) > WIDE_DENSE:
-            self._whitening = Whitening.of(values, table, seed.child("directions").torch())
+            self._whitening = Whitening.of(values, table.weight, seed.child("directions").torch())
             values = self._whitening.encode(values)
-        self._bounds = self._range(values, table)
+        self._bounds = values.amin(0), values.amax(0)
         own = seed.child("network")
         learned = values.size(1) if self._whitening is None else self._whitening.learned
         self._network = new_denoiser(learned, table.classes + 1, self.config, own, table.known)
 
         def loss(clean: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None) -> Tensor:
-            clean = clean - self._middle(label)[:, :learned]
             signal = cosine_signal(even_times(clean, generator))
             noisy, noise = gaussian.corrupt(clean, signal[:, None], generator)
             wanted = gaussian.target(self.config.prediction, clean, noise, signal[:, None])
@@ -82,19 +81,6 @@ class GaussianTable:
         batch, training = self.config.batch, self.config.training
         with self.at_work():
             return train_on_rows(self._network, table, loss, batch, training, seed=seed, tick=tick).to_json()
-
-    def _middle(self, label: Tensor) -> Tensor:
-        """What is learned of rows is how they differ from this.  (m, r), or (m, 1) of zeros"""
-        return self._constant.new_zeros(len(label), 1) if self._whitening is None else self._whitening.middle[label]
-
-    def _range(self, values: Tensor, table: Table) -> tuple[Tensor, Tensor]:
-        """Between what the learned numbers of rows lie, whichever of their labels they are seen by.  (r,), (r,)"""
-        least, most = [], []
-        for label in range(table.classes + 1):
-            own = values[table.label_weight[label] > 0] - self._middle(torch.tensor([label]))
-            least.append(own.amin(0))
-            most.append(own.amax(0))
-        return torch.stack(least).amin(0), torch.stack(most).amax(0)
 
     def at_work(self) -> AbstractContextManager[torch.device]:
         """Inside, the table is on the device where it learns and samples."""
@@ -109,7 +95,6 @@ class GaussianTable:
         label, given = label.to(self._varying.device), given.to(self._varying.device)
         known, mask = self._known(given, generator)
         learned, whitening = self._network.enter.in_features, self._whitening
-        middle = self._middle(label)
         put = None if mask is None or whitening is None else whitening.known(known, mask)
 
         def predict(noisy: Tensor, signal: float) -> Tensor:
@@ -120,7 +105,7 @@ class GaussianTable:
             clean = torch.cat([clean, rest], dim=1)
             if mask is None:
                 return clean
-            return torch.where(mask, known, clean) if put is None else put(clean + middle) - middle
+            return torch.where(mask, known, clean) if put is None else put(clean)
 
         # Directions that are not learned need no walk, unless what is fixed says something about them.
         width = learned if mask is None else len(self._bounds[0])
@@ -132,7 +117,7 @@ class GaussianTable:
             values = values if whitening is None else whitening.complete(values, generator)
         else:
             values = inpaint(start, *_moves(predict, self._bounds, generator))
-        rows = self._scaling.decode(values if whitening is None else whitening.decode(values + middle))
+        rows = self._scaling.decode(values if whitening is None else whitening.decode(values))
         if self._levels is not None:
             rows = self._levels.nearest(rows)
         out = self._constant.repeat(len(label), 1)
@@ -172,9 +157,7 @@ class GaussianTable:
         self._scaling = self._kind(**under("scaling.", tensors))
         self._levels = Levels.unpacked(tensors["levels"]) if self._rounded else None
         white = under("whitening.", tensors)
-        if white and "middle" not in white:  # folders of earlier versions
-            white["middle"] = torch.zeros(labels, white["to"].size(1))
-        self._whitening = Whitening(**white) if white else None
+        self._whitening = Whitening(**white) if white else None  # folders of earlier versions have none
         self._length = float(tensors["length"]) if "length" in tensors else 0.0
         known = context_columns(under("network.", tensors))
         learned = len(self._varying) if self._whitening is None else self._whitening.learned

@@ -1,8 +1,7 @@
 """Scaled columns in their main directions, each with deviation 1: linear dependence needs no network then.
 
-Many dense columns (embeddings) hardly vary but in some directions, and in the others they are next to normal. Where
-classes lie is counted, and directions are those in which rows differ from the middle of their class. A network learns
-the main directions, given each other; the others are those of a real row that is near in these.
+Many dense columns (embeddings) hardly vary but in some directions, and in the others they are next to normal.
+A network learns the main directions, given each other; the others are those of a real row that is near in these.
 """
 
 from __future__ import annotations
@@ -13,14 +12,10 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from dignn.features.table import Table
-
 # Directions that a network learns, at most.
 LEARNED_DIRECTIONS = 24
 # Real rows that the other directions come from, at most, and how many of them are near.
 REAL_ROWS, NEAR_ROWS = 4096, 8
-# The middle of a class is mixed with that of all rows as if so many rows more had been seen.
-_BORROWED = 1.0
 # Directions with less than this share of the largest variance are none.
 _NO_DIRECTION = 1e-7
 # Rows whose lengths differ by no more than this share have one length.
@@ -35,38 +30,32 @@ class Whitening:
         mean: (d,) of the columns.
         to: (d, r) towards directions.
         back: (r, d) from directions.
-        real: (b, r) directions of real rows, from the middle of their class, where there are more than a network
-            learns; (0, r) otherwise.
-        middle: (L, r) directions of the middle of each label.
+        real: (b, r) directions of real rows, where there are more than a network learns; (0, r) otherwise.
     """
 
     mean: Tensor
     to: Tensor
     back: Tensor
     real: Tensor
-    middle: Tensor
 
     @classmethod
-    def of(cls, values: Tensor, table: Table, generator: torch.Generator) -> Whitening:
-        """Of scaled rows (n, d) of a table; most variance first."""
-        share = table.weight.double() / table.weight.double().sum()
-        mean = share @ values.double()
-        weight = table.label_weight / table.weight.double().mean()
-        middle = (weight @ values.double() + _BORROWED * mean) / (weight.sum(1, keepdim=True) + _BORROWED)  # (L, d)
-        none = (1 - table.condition.sum(1, keepdim=True)).clamp_min(0.0)
-        apart = values - torch.cat([table.condition, none], dim=1).double() @ middle
-        variance, direction = torch.linalg.eigh(apart.T @ (apart * share[:, None]))
+    def of(cls, values: Tensor, weight: Tensor, generator: torch.Generator) -> Whitening:
+        """Of values (n, d) of which each row counts ``weight`` (n,) times; most variance first."""
+        share = weight.double() / weight.double().sum()
+        mean = (share[:, None] * values).sum(0)
+        centred = (values - mean) * share.sqrt()[:, None]
+        variance, direction = torch.linalg.eigh(centred.T @ centred)
         variance, direction = variance.flip(0), direction.flip(1)
         kept = variance > _NO_DIRECTION * variance[0]
         deviation, direction = variance[kept].sqrt(), direction[:, kept]
         largest = direction.gather(0, direction.abs().argmax(0, keepdim=True))
         direction = direction * torch.where(largest < 0, -1.0, 1.0)  # so that the same rows give the same directions
         to, back = (direction / deviation).float(), (direction * deviation).T.float().contiguous()
-        found = cls(mean.float(), to, back, torch.empty(0, to.size(1)), ((middle - mean) @ to.double()).float())
+        found = cls(mean.float(), to, back, torch.empty(0, to.size(1)))
         if found.learned == to.size(1):
             return found
         some = torch.multinomial(share, min(len(values), REAL_ROWS), generator=generator)
-        return replace(found, real=apart[some].float() @ to)
+        return replace(found, real=found.encode(values[some]))
 
     @property
     def learned(self) -> int:
@@ -74,10 +63,7 @@ class Whitening:
         return min(self.to.size(1), LEARNED_DIRECTIONS)
 
     def complete(self, learned: Tensor, generator: torch.Generator) -> Tensor:
-        """All directions of rows from their middle, given those that are learned: the others of a near real row.
-
-        (m, l) -> (m, r)
-        """
+        """All directions of rows, given those that are learned: the others of a near real row.  (m, l) -> (m, r)"""
         if not len(self.real):
             return learned
         apart = torch.cdist(learned, self.real[:, : learned.size(1)])
