@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,11 @@ from scipy.stats import kstest
 from torch import Tensor
 
 from dignn.core.seeds import Seed
+from dignn.diffusion.settings import TrainingConfig
+from dignn.features.settings import TabDDPMConfig
+from dignn.features.tabddpm.generator import TabDDPM
 from dignn.features.tabddpm.scaling import SCALINGS, Quantile, Scaling, Standard
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
 
 def rows(count: int = 3000) -> Tensor:
@@ -175,3 +181,25 @@ def test_whole_numbers_can_be_left_as_they_fall(kind: type[Scaling]) -> None:
     found = [kind.of(table, ONES, whole=whole).decode(values) for whole in (True, False)]
     assert torch.equal(found[0], found[1].round())
     assert not torch.equal(*found)
+
+
+@pytest.mark.parametrize(
+    ("columns", "change", "kept"),
+    [
+        (40, lambda rows: rows, True),
+        (40, lambda rows: rows.exp() ** 2, False),  # long tails
+        (40, lambda rows: rows.round(), False),  # whole numbers
+        (40, lambda rows: rows.clamp_min(0.0), False),  # a value that repeats
+        (8, lambda rows: rows, False),
+        (80, lambda rows: rows, False),
+    ],
+)
+def test_embeddings_keep_their_shape(columns: int, change: Callable[[Tensor], Tensor], kept: bool) -> None:
+    table = change(torch.randn(200, columns, generator=Seed(0).torch()))
+    spec = FeatureSpec(FeatureKind.CONTINUOUS, columns)
+    config = TabDDPMConfig(width=8, blocks=1, sampler_steps=2, training=TrainingConfig(steps=1))
+    model = TabDDPM(config).fit(table, torch.zeros(200, 0), spec, seed=Seed(0))
+    assert any(name.endswith("scaling.mean") for name in model.state()[0]) is kept
+    restored = TabDDPM(config).restore(*model.state(), spec)
+    one, two = (each.sample(torch.zeros(5, 0), seed=Seed(1)) for each in (model, restored))
+    assert torch.equal(one, two)

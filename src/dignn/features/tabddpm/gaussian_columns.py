@@ -23,12 +23,15 @@ from dignn.features.levels import Levels
 from dignn.features.mlp import context_columns
 from dignn.features.settings import TabDDPMConfig
 from dignn.features.tabddpm.network import new_denoiser
-from dignn.features.tabddpm.scaling import PIECE, SCALINGS, Scaling, Standard
+from dignn.features.tabddpm.scaling import PIECE, SCALINGS, Scaling, Standard, restored_scaling
 from dignn.features.tabddpm.whitening import Whitening, common_length
 from dignn.features.table import Table
 
 # Up to so many columns a network learns them as they are.
 WIDE_DENSE = 64
+# From so many columns on they are likely to be an embedding. Where none has a value farther out than so many
+# deviations, they keep their shape: quantiles would bend what relates them to each other.
+EMBEDDING_COLUMNS, LIGHT_TAILS = 33, 8.0
 
 
 class GaussianTable:
@@ -56,7 +59,7 @@ class GaussianTable:
         self._constant = rows[0].clone()
         rows = rows[:, self._varying]
         # Discrete columns are rounded once, to the values that exist: twice would shift what lies half-way.
-        self._scaling = self._kind.of(rows, table.weight, whole=not self._rounded)
+        self._scaling = self._scaling_of(rows, table.weight)
         self._levels = Levels.of(rows) if self._rounded else None
         spread = seed.child("spread").torch()
         values = torch.cat([self._scaling.encode(some, spread) for some in rows.split(PIECE)])
@@ -81,6 +84,15 @@ class GaussianTable:
         batch, training = self.config.batch, self.config.training
         with self.at_work():
             return train_on_rows(self._network, table, loss, batch, training, seed=seed, tick=tick).to_json()
+
+    def _scaling_of(self, rows: Tensor, weight: Tensor) -> Scaling:
+        found = self._kind.of(rows, weight, whole=not self._rounded)
+        if isinstance(found, Standard) or not EMBEDDING_COLUMNS <= rows.size(1) <= WIDE_DENSE:
+            return found
+        if bool(found.whole.any()) or bool(found.point.any()):
+            return found
+        plain = Standard.of(rows, weight)
+        return plain if float(plain.encode(rows).abs().max()) <= LIGHT_TAILS else found
 
     def at_work(self) -> AbstractContextManager[torch.device]:
         """Inside, the table is on the device where it learns and samples."""
@@ -154,7 +166,7 @@ class GaussianTable:
     def restore(self, tensors: dict[str, Tensor], labels: int) -> None:
         self._varying, self._constant = tensors["varying"], tensors["constant"]
         self._bounds = tensors["bounds.least"], tensors["bounds.greatest"]
-        self._scaling = self._kind(**under("scaling.", tensors))
+        self._scaling = restored_scaling(under("scaling.", tensors))
         self._levels = Levels.unpacked(tensors["levels"]) if self._rounded else None
         white = under("whitening.", tensors)
         self._whitening = Whitening(**white) if white else None  # folders of earlier versions have none

@@ -48,7 +48,7 @@ class Standard:
         variance = torch.stack([part @ (some.double() - mean).square() for part, some in parts]).sum(0)
         return cls(mean, variance.sqrt(), rows.amin(0), rows.amax(0), _whole(rows) & whole)
 
-    def encode(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+    def encode(self, rows: Tensor, generator: torch.Generator | None = None) -> Tensor:
         return ((rows.double() - self.mean) / self.deviation).float()
 
     def decode(self, values: Tensor) -> Tensor:
@@ -123,6 +123,11 @@ class Quantile:
 
 Scaling = Standard | Quantile
 SCALINGS: dict[Transform, type[Scaling]] = {"standard": Standard, "quantile": Quantile}
+
+
+def restored_scaling(tensors: dict[str, Tensor]) -> Scaling:
+    """From the fields of a scaling."""
+    return Standard(**tensors) if "mean" in tensors else Quantile(**tensors)
 
 
 def _whole(rows: Tensor) -> Tensor:
