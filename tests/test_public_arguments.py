@@ -143,11 +143,11 @@ SETTINGS: dict[type, dict[str, list[Any]]] = {
         "warm_up": SHARE,
         "cosine": SWITCH,
         "settle": SHARE,
-        "gain": SHARE,
         "weight_decay": NUMBER,
         "clip": [*NUMBER, 0],
         "ema": SHARE,
         "validate_every": [*WHOLE, 0],
+        "gain": SHARE,
         "patience": [*WHOLE, 0],
     },
 }
