@@ -19,8 +19,9 @@ from dignn.metrics.c2st import area
 from dignn.metrics.feature_realism import as_numbers, rows_c2st
 from dignn.metrics.feature_rows import FeatureRows
 
-# Rows of all tests together with which processes are worth their start, which takes as long as two tests.
-WORTH_ROWS = 4000
+# Rows of all tests together from which on processes are worth their start: ten tests of 500 rows of each side; five
+# take as long with processes as without.
+WORTH_ROWS = 10_000
 
 
 class ToldApart:
