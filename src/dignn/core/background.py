@@ -6,10 +6,10 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, wait
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
-from dignn.core.errors import DignnError
-from dignn.core.processes import stop_processes
+from dignn.core.pieces import GivenUpError, Pieces
+from dignn.core.processes import WAITED_FOR, stop_processes
 
 Result = TypeVar("Result")
 
@@ -19,10 +19,6 @@ _LOOK_EVERY = 0.2
 _PATIENCE = 5.0
 # In the thread of a Background: the event that tells it that its work is not wanted any more.
 _HERE = threading.local()
-
-
-class GivenUpError(DignnError):
-    """Work that nobody waits for any more."""
 
 
 class Background(Generic[Result]):
@@ -41,6 +37,7 @@ class Background(Generic[Result]):
         self._work = work
         self._future: Future[Result] = Future()
         self._given_up = threading.Event()
+        self._offered: list[Pieces[Any]] = []
 
     def __enter__(self) -> Self:
         # A daemon, so that a program that ends does not wait for what nobody wants any more.
@@ -57,16 +54,20 @@ class Background(Generic[Result]):
             wait([self._future], _LOOK_EVERY)
 
     def result(self) -> Result:
-        """Waits for the work and returns what it gave, or raises what it raised."""
+        """Waits for the work and returns what it gave, or raises what it raised.
+
+        Takes part in it meanwhile: pieces that no process has begun are done here.
+        """
         while not self._future.done():
-            wait([self._future], _LOOK_EVERY)
+            if not any(pieces.help() for pieces in self._offered):
+                wait([self._future], _LOOK_EVERY)
         return self._future.result()
 
     def _run(self) -> None:
         import torch
 
         torch.set_num_threads(1)  # each thread has a number of its own
-        _HERE.given_up = self._given_up
+        _HERE.given_up, WAITED_FOR.offered = self._given_up, self._offered
         try:
             self._future.set_result(self._work())
         except BaseException as error:

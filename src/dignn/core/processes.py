@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from functools import cache
 from typing import Any, TypeVar
@@ -16,12 +16,15 @@ from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from dignn.core.errors import DignnError
+from dignn.core.pieces import Pieces
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 # Seconds between two looks of a worker at whether its parent is still there.
 WATCH_EVERY = 1.0
+# In a thread that somebody waits for: ``offered``, pieces of work that they may do meanwhile.
+WAITED_FOR = threading.local()
 
 
 def map_processes(
@@ -43,7 +46,7 @@ def map_processes(
         arguments: of each call; the longest piece of work should come first.
         workers: pieces at a time; by default one per core. With one, everything runs here.
         apart: whether nothing is to run here, because this process has something else to do; by default a core is left
-            to it.
+            to it. In the thread of a :class:`~dignn.core.background.Background` whoever waits for it takes part.
         done: called with the number of a piece that is finished.
         found: called with its number and its result, for who waits for one piece and not for all.
 
@@ -55,22 +58,40 @@ def map_processes(
     free = max(1, cores() - 1) if apart else cores()
     workers = min(len(arguments), free if workers is None else workers)
     results: dict[int, Result] = {}
+    pieces = Pieces(function, arguments)
+
+    def keep(number: int, result: Result) -> None:
+        results[number] = result
+        found(number, result)
+        done(number)
+
+    def taken() -> Iterator[tuple[int, tuple[Any, ...]]]:
+        for place, piece in enumerate(pieces):
+            if apart and place == 0:  # the longest piece is for a process
+                _offer(pieces)
+            yield piece
+
     if workers > 1 or (apart and workers):
-        with closing(_side_by_side(function, arguments, workers)) as finished:
+        with closing(_side_by_side(function, taken(), workers)) as finished:
             for number, result in finished:
-                results[number] = result
-                found(number, result)
-                done(number)
+                keep(number, result)
+    for number, result in pieces.helped().items():
+        keep(number, result)
     for number, several in enumerate(arguments):
         if number not in results:
-            results[number] = function(*several)
-            found(number, results[number])
-            done(number)
+            keep(number, function(*several))
     return [results[number] for number in range(len(arguments))]
 
 
+def _offer(pieces: Pieces[Any]) -> None:
+    """Lets whoever waits for the work of this thread, if there is somebody, take part in it."""
+    waiting = getattr(WAITED_FOR, "offered", None)
+    if waiting is not None:
+        waiting.append(pieces)
+
+
 def _side_by_side(
-    function: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], workers: int
+    function: Callable[..., Result], pieces: Iterator[tuple[int, tuple[Any, ...]]], workers: int
 ) -> Generator[tuple[int, Result], None, None]:
     """Pieces as they are finished, with their numbers; not all of them where processes cannot be started."""
     processes = max(2, workers)  # joblib with one process would run everything here
@@ -78,11 +99,17 @@ def _side_by_side(
         log.warning("No processes can be started here; the work is done in this one, which takes longer")
         return
     parent = os.getpid()
-    jobs = (delayed(_numbered)(parent, number, function, several) for number, several in enumerate(arguments))
+    jobs = (delayed(_numbered)(parent, number, function, several) for number, several in pieces)
     finished, failed = False, None
     try:
         # Workers watch their parent, so no other kind of joblib's backends may take the place of this one.
-        pool = Parallel(n_jobs=processes, backend="loky", return_as="generator_unordered", pre_dispatch=workers)
+        pool = Parallel(
+            n_jobs=processes,
+            backend="loky",
+            return_as="generator_unordered",
+            pre_dispatch=workers,
+            batch_size=1,  # what a process has not begun may be taken by others
+        )
         with closing(pool(jobs)) as found:
             for number, result, failed in found:
                 if failed is not None:
