@@ -122,9 +122,14 @@ def test_targets_come_first_and_types_that_are_joined_to_themselves_in_rounds() 
     found = seen_in(data())
     assert found.order == ["author", "paper"]
     assert (found.rounds("author"), found.rounds("paper")) == (4, 1)
-    nodes = structures(50).node_type == 1
-    parts = found.parts(nodes, "author", Seed(3))
+    some = structures(50)
+    nodes = some.node_type == 1
+    parts = found.parts(some.undirected, nodes, "author", Seed(3))
+    assert len(parts) == 4
     assert torch.equal(torch.stack(parts).sum(0), nodes.long())  # each node once
+    alone = nodes & torch.tensor([False, True, False])
+    (only,) = found.parts(some.undirected, alone, "author", Seed(3))  # nobody has to wait for another
+    assert torch.equal(only, alone)
 
 
 def test_occasions_are_first_draws_draws_anew_and_one_of_which_nothing_is_known() -> None:

@@ -268,7 +268,7 @@ class FeatureBank:
         if seen is None or not self._goes_by_surroundings(name):
             return self._generate(name, around[nodes], seed, tick)
         out = torch.empty(int(nodes.sum()), self.schema.spec(name).width)
-        rounds = seen.surroundings.parts(nodes, name, seed)
+        rounds = seen.surroundings.parts(seen.joined, nodes, name, seed)
         for number, some in enumerate(rounds):
             own, part = seed.child("round", number), part_of(tick, number, len(rounds))
             rows = self._generate(name, around[some], own, part, seen.context(name, some))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -106,8 +107,13 @@ class Surroundings:
         drawn = torch.randint(self.rounds(name), nodes.shape, generator=seed.child("rounds").torch())
         return drawn.masked_fill(~nodes, 0)
 
-    def parts(self, nodes: Tensor, name: str, seed: Seed) -> list[Tensor]:
-        """The marked nodes (B, N) of a type in the parts in which they are drawn, each with at least one."""
+    def parts(self, joined: Tensor, nodes: Tensor, name: str, seed: Seed) -> list[Tensor]:
+        """The marked nodes (B, N) of a type in the parts in which they are drawn, each with at least one.
+
+        Where no two of them are joined (B, N, N) they need not wait for each other.
+        """
+        if not bool((joined & nodes[:, None, :] & nodes[:, :, None]).any()):
+            return [nodes]
         part = self.part_of(nodes, name, seed)
         found = [nodes & (part == number) for number in range(self.rounds(name))]
         return [some for some in found if bool(some.any())]
@@ -196,6 +202,11 @@ class Seen:
     there: Tensor
     told: dict[str, Tensor]
 
+    @cached_property
+    def joined(self) -> Tensor:
+        """(B, N, N) bool, which nodes are."""
+        return self.batch.undirected
+
     @classmethod
     def blind(cls, surroundings: Surroundings, batch: GraphBatch, around: Tensor) -> Seen:
         """Graphs of which no node has features; ``around`` (B, N, 2 C): conditions."""
@@ -220,7 +231,7 @@ class Seen:
         The class around a node and around its neighbours; of neighbours of each type how many there are, how many of
         them have features, and the mean of what their rows tell; NaN where none has any.
         """
-        joined = self.batch.undirected.float()  # (B, N, N)
+        joined = self.joined.float()  # (B, N, N)
 
         def over(chosen: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
             """How many chosen neighbours (B, N) the nodes have, and the mean of what these have (B, N, r)."""
