@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -32,6 +34,8 @@ TRAINING = TrainingConfig(steps=150, validate_every=50)
 SETTINGS = FeatureSettings(
     ditabddpm=DiTabDDPMConfig(width=32, blocks=1, sampler_steps=10, training=TRAINING, marginal_training=TRAINING)
 )
+SHORT = TrainingConfig(steps=5)
+BRIEF = FeatureSettings(ditabddpm=replace(SETTINGS.ditabddpm, training=SHORT, marginal_training=SHORT))
 
 
 def data() -> Adjacency:
@@ -190,12 +194,48 @@ def test_rows_that_are_drawn_anew_fit_those_that_stay(banks: dict[bool, FeatureB
     assert float((after[1] == after[0])[agree].double().mean()) > 0.85
 
 
-def test_a_bank_from_a_file_makes_the_same_rows(banks: dict[bool, FeatureBank], tmp_path: object) -> None:
-    path = f"{tmp_path}/features.safetensors"
+def test_a_bank_from_a_file_makes_the_same_rows(banks: dict[bool, FeatureBank], tmp_path: Path) -> None:
+    path = tmp_path / "features.safetensors"
     banks[True].save(path)
     loaded = FeatureBank(SCHEMA, SETTINGS).load(path)
     one, two = (bank.fill(structures(30), seed=Seed(7)) for bank in (banks[True], loaded))
     assert all(torch.equal(one.tables[name], two.tables[name]) for name in SCHEMA.node_types)
+
+
+def test_rows_held_out_of_learning_change_nothing() -> None:
+    """Of every fifth pair nothing may be learned: other rows there give the same bank."""
+    adjacency = data()
+    learned = np.array([*range(PAIRS), *np.repeat(range(PAIRS), 2)]) % 5 > 0  # papers, then authors
+    other = {name: table.clone() for name, table in adjacency.tables.items()}
+    for name, held in (("paper", ~learned[:PAIRS]), ("author", ~learned[PAIRS:])):
+        other[name][torch.from_numpy(held)] = 1 - other[name][torch.from_numpy(held)]
+    one, two = (
+        FeatureBank(SCHEMA, BRIEF).fit(which, learned, graphs(which), seed=Seed(1)).fill(structures(20), seed=Seed(2))
+        for which in (adjacency, replace(adjacency, tables=other))
+    )
+    assert all(torch.equal(one.tables[name], two.tables[name]) for name in SCHEMA.node_types)
+
+
+def test_classes_around_are_known_where_rows_tell_nothing_in_numbers(tmp_path: Path) -> None:
+    """One column of more codes than are told apart: rows still go by classes and numbers, also from a file."""
+    schema = Schema(
+        node_types=("node",),
+        relations=(Relation("node", "to", "node"),),
+        features=(FeatureSpec(FeatureKind.CATEGORICAL, 1, levels=(100,)),),
+        classes=("old", "new"),
+        target="node",
+    )
+    code = torch.randint(100, (200, 1), generator=Seed(0).torch()).float()
+    edges = {("node", "to", "node"): [(number, number + 1) for number in range(0, 200, 2)]}
+    made = hetero({"node": 200}, edges, x={"node": code}, y={"node": [number % 2 for number in range(200)]})
+    adjacency = Adjacency.build(made, schema)
+    some = adjacency.induced([[number, number + 1] for number in range(0, 200, 2)])
+    bank = FeatureBank(schema, BRIEF).fit(adjacency, graphs=some, seed=Seed(0))
+    assert bank.parts["node", None].known > 0
+    bank.save(tmp_path / "features.safetensors")
+    loaded = FeatureBank(schema, BRIEF).load(tmp_path / "features.safetensors")
+    one, two = (each.fill(some.without_features(), seed=Seed(1)) for each in (bank, loaded))
+    assert torch.equal(one.tables["node"], two.tables["node"])
 
 
 def test_without_graphs_to_see_them_in_nothing_is_known_of_surroundings() -> None:

@@ -64,11 +64,12 @@ def test_few_tests_and_a_single_core_start_no_processes(beside: list[int], monke
     assert beside == []
 
 
-def test_who_waits_learns_what_went_wrong(beside: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("where", ["as_numbers", "map_processes"])
+def test_who_waits_learns_what_went_wrong(beside: list[int], monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise DignnError("A process ended")
 
-    monkeypatch.setattr(told_apart, "map_processes", fail)
+    monkeypatch.setattr(told_apart, where, fail)
     foreseen = {rows(number): Seed(0) for number in range(3)}
     with pytest.raises(DignnError, match="A process ended"), ToldApart(foreseen) as told:
         told(next(iter(foreseen)), Seed(0))

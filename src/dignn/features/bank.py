@@ -103,7 +103,7 @@ class FeatureBank:
         """
         learned = np.ones(len(data.node_type), dtype=bool) if learned is None else learned
         around = condition_data(data)
-        jobs, self._means, self._few = {}, {}, {}
+        jobs, self._means, self._few, self._surroundings = {}, {}, {}, None
         if graphs is not None and self.settings.features == "ditabddpm" and self.settings.continuous == "auto":
             found = {name: NeighbourMeans.find(data, graphs, name) for name in self._names}
             self._means = {name: means for name, means in found.items() if means is not None}
@@ -151,7 +151,6 @@ class FeatureBank:
 
     def _seen_in(self, graphs: GraphBatch, data: Adjacency, learned: np.ndarray, seed: Seed) -> Occasions | None:
         """What is known of rows in graphs, where rows shall go by it."""
-        self._surroundings = None
         if not self.settings.surroundings or self.settings.one_model_per_class or not self._choice.learns:
             return None
         number = data.numbers(graphs)
@@ -203,11 +202,11 @@ class FeatureBank:
     # -- filling --------------------------------------------------------------------------------------
 
     def fill(self, batch: GraphBatch, *, seed: Seed, tick: Tick = silent) -> GraphBatch:
-        """The same graphs with generated features; each node's follow the class around it."""
+        """The same graphs with generated features; each node's follow the class around it and what neighbours have."""
         return self._draw(batch.without_features(), batch.mask, seed, tick)
 
     def redraw(self, batch: GraphBatch, nodes: Tensor, *, seed: Seed) -> GraphBatch:
-        """The same graphs with the features of some nodes generated anew, given the class around them.
+        """The same graphs with the features of some nodes generated anew, given the class around them and all others.
 
         Where rows are means of neighbours' rows, those beside a marked neighbour follow it: they become means of the
         neighbours that the graph now has and of the same others that it leaves out. Those that are marked themselves
@@ -355,7 +354,7 @@ class FeatureBank:
             means.append({"name": name, "source": found.source})
         if self._surroundings is not None:
             tensors |= put_under("surroundings.", self._surroundings.state())
-        metadata = json.dumps({"parts": parts, "means": means})
+        metadata = json.dumps({"parts": parts, "means": means, "surroundings": self._surroundings is not None})
         save_tensors(path, tensors, {"format": _FORMAT, "metadata": metadata})
 
     def load(self, path: Path | str) -> FeatureBank:
@@ -375,8 +374,9 @@ class FeatureBank:
                 name = about["name"]
                 means[name] = NeighbourMeans(name, about["source"], **under(f"means.{name}.", tensors))
             self.parts, self._means = fitted, means
-            told = under("surroundings.", tensors)
-            self._surroundings = Surroundings.restored(told, self.schema) if told else None
+            seen = under("surroundings.", tensors)
+            # earlier versions wrote nothing of it
+            self._surroundings = Surroundings.restored(seen, self.schema) if settings.get("surroundings") else None
 
         load_learned(path, _FORMAT, restore)
         self._file = Path(path)

@@ -25,6 +25,8 @@ from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
 # A class needs so many rows to learn from; with fewer, its own rows are repeated.
 LEAST_ROWS = 20
+# Rows on which the scale of contexts is measured, at most: bounds memory.
+MEASURED_ROWS = 20_000
 GENERATED_KINDS = frozenset(FeatureKind) - {FeatureKind.NONE}
 
 
@@ -131,9 +133,10 @@ class FeatureGenerator(ABC):
         self.spec, self._classes, self.report = spec, table.classes, {}
         self._context = None
         if table.context is not None:
-            times = table.context.size(1)
-            each, weight = table.context.flatten(0, 1), table.weight.repeat_interleave(times)
-            self._context = ContextScale.of(each, weight, seed.child("context").torch()) if table.known else None
+            some = torch.linspace(0, len(table) - 1, min(len(table), MEASURED_ROWS)).long()
+            each, weight = table.context[some], table.weight[some].repeat_interleave(table.context.size(1))
+            own = seed.child("context").torch()
+            self._context = ContextScale.of(each.flatten(0, 1), weight, own) if table.known else None
             table = replace(table, context=self._context.encode(table.context) if self._context else None)
         self._set_few(table)
         absent = (table.condition.sum(0) == 0).nonzero()[:, 0].tolist()
@@ -197,6 +200,10 @@ class FeatureGenerator(ABC):
     def _given(self, number: int, context: Tensor | None, fixed: Fixed | None) -> Given:
         """What is known of ``number`` rows, looked at."""
         known = self.known
+        if context is not None and context.dim() != 2:
+            raise DignnError(
+                f"A context of shape {tuple(context.shape)} is not a row of numbers for each row; give (rows, columns)"
+            )
         if known != (0 if context is None else context.size(-1)):
             asked = "none" if context is None else f"one of {context.size(-1)}"
             raise DignnError(

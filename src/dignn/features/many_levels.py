@@ -53,15 +53,16 @@ class ManyLevels:
         if not bool(many.any()):
             return None
         columns, others = many.nonzero()[:, 0], (~many).nonzero()[:, 0]
-        return cls(columns, others, _of_columns(table, columns))
+        return cls(columns, others, _of_columns(replace(table, context=None), columns))
 
     def rest(self, table: Table) -> Table:
         """The table without these columns."""
         return _of_columns(table, self.others)
 
     def draw(self, label: Tensor, given: Given, generator: torch.Generator) -> Tensor:
-        """Values of these columns for each label (m,), from rows that fit what is given of them.  (m, k)"""
-        return self.table.rows[draw_near(self.table, label, given.only(self.columns), generator)[:, 0]]
+        """Values of these columns for each label (m,), from rows that have those of them that are fixed.  (m, k)"""
+        fixed = replace(given.only(self.columns), context=None)
+        return self.table.rows[draw_near(self.table, label, fixed, generator)[:, 0]]
 
     # -- files ----------------------------------------------------------------------------------------
 

@@ -31,8 +31,8 @@ SUMMARY = 24
 MEASURED = 8192
 # Parts in which nodes of one type are drawn that are joined to each other.
 ROUNDS = 4
-# How many times a row is seen in training graphs: half of them as it is when it is drawn for the first time, half of
-# them with the features of all its neighbours, as when it is drawn anew.
+# How many times a row is seen in training graphs: half of them as it is when it is drawn for the first time, the others
+# with the features of all its neighbours, as when it is drawn anew, but for one, on which nothing is known.
 OCCASIONS = 8
 
 
@@ -70,10 +70,12 @@ class Surroundings:
 
     def training(self, graphs: GraphBatch, learned: Tensor) -> Occasions:
         """What is known of rows in training graphs, of whose nodes those marked in ``learned`` (B, N) may be seen."""
-        told = {
-            name: summary.encode(end_columns(graphs.tables[name], self.schema.spec(name)))
-            for name, summary in self.summaries.items()
-        }
+        told = {}
+        for name, summary in self.summaries.items():
+            table = graphs.tables[name]
+            some = graphs.row[graphs.node_type == self.schema.type_index(name)].unique()
+            told[name] = torch.zeros(len(table), summary.width)
+            told[name][some] = summary.encode(end_columns(table[some], self.schema.spec(name)))
         return Occasions(self, graphs, condition_batch(graphs), learned, told)
 
     @property
@@ -127,7 +129,7 @@ class Surroundings:
     @classmethod
     def restored(cls, tensors: dict[str, Tensor], schema: Schema) -> Surroundings:
         """From what :meth:`state` gave."""
-        names = {key.rsplit(".", 1)[0] for key in tensors}
+        names = [name for name in schema.node_types if f"{name}.mean" in tensors]
         parts = ("mean", "scale", "directions")
         return cls(schema, {name: ContextScale(*(tensors[f"{name}.{part}"] for part in parts)) for name in names})
 

@@ -187,7 +187,7 @@ class Table:
 
 def check_context(context: Tensor, rows: int) -> None:
     """Raises unless there is a row of numbers, or NaN for what is missing, for each of so many rows, or several."""
-    if context.dim() not in (2, 3) or len(context) != rows:
+    if context.dim() not in (2, 3) or len(context) != rows or (context.dim() == 3 and not context.size(1)):
         raise DignnError(f"{rows} rows need a context (rows, columns) of as many; {tuple(context.shape)} was given")
     if bool(context.isinf().any()):
         raise DignnError("The context of rows holds infinite values; fill or drop them before")

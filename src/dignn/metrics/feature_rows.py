@@ -89,7 +89,7 @@ class RealRows:
     held_out: GraphBatch
     learned: Learned
     held_out_learned: Learned
-    _kept: dict[str, _RealOfType | None] = field(default_factory=dict, repr=False)
+    _kept: dict[str, _RealOfType | None] = field(default_factory=dict, init=False, repr=False)
 
     def compared_with(self, graphs: GraphBatch, *, learned: bool = False) -> dict[str, FeatureRows]:
         """Rows of graphs by node type, and by relation, at most 500 of each, evenly spread, beside as many real ones.

@@ -52,10 +52,11 @@ class ToldApart:
 
     def _compute(self) -> None:
         areas = list(self._areas.values())
-        tables = [
-            (*as_numbers(rows, rows.made, rows.real), seed.child("c2st").value) for rows, seed in self._tests.items()
-        ]
         try:
+            tables = [
+                (*as_numbers(rows, rows.made, rows.real), seed.child("c2st").value)
+                for rows, seed in self._tests.items()
+            ]
             map_processes(area, tables, found=lambda number, found: areas[number].set_result(found))
         except BaseException as error:
             for waiting in areas:

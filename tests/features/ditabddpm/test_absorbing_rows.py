@@ -84,7 +84,7 @@ def next_entry(made: AbsorbingRows, label: int, count: int, shown: tuple[int, ..
     summed = torch.stack([weight[column] for column in shown]).sum(0) if shown else torch.zeros(weight.size(1))
     with torch.no_grad():
         said = made.network(summed[None], torch.tensor([len(shown)]), torch.tensor([count]), torch.tensor([label]))[0]
-    chance = frequencies(label) * said.double().exp().numpy()
+    chance = frequencies(label) * (said.double() * (1 + made.binding)).exp().numpy()
     chance[list(shown)] = 0.0
     return chance / chance.sum()
 
@@ -116,10 +116,11 @@ def test_probabilities_of_all_sets_sum_to_one(label: int, trained: bool) -> None
 
 
 @each_label
-@pytest.mark.parametrize("trained", [False, True])
-def test_sets_are_drawn_with_the_probability_that_the_network_gives(label: int, trained: bool) -> None:
+@pytest.mark.parametrize(("trained", "binding"), [(False, 0.0), (True, 0.0), (True, 0.4)])
+def test_sets_are_drawn_with_the_probability_that_the_network_gives(label: int, trained: bool, binding: float) -> None:
     """Untrained, these are draws without replacement from the frequencies of the class."""
     made = process(trained=trained)
+    made.binding = binding
     with torch.no_grad():
         rows = made.sample(torch.full((20_000,), label), Seed(label).torch())
     expected = chances(made, label)

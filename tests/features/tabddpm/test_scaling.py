@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -200,6 +201,9 @@ def test_embeddings_keep_their_shape(columns: int, change: Callable[[Tensor], Te
     config = TabDDPMConfig(width=8, blocks=1, sampler_steps=2, training=TrainingConfig(steps=1))
     model = TabDDPM(config).fit(table, torch.zeros(200, 0), spec, seed=Seed(0))
     assert any(name.endswith("scaling.mean") for name in model.state()[0]) is kept
+    said = replace(config, transform="quantile")
+    asked = TabDDPM(said).fit(table, torch.zeros(200, 0), spec, seed=Seed(0))
+    assert not any(name.endswith("scaling.mean") for name in asked.state()[0])  # whoever asks for quantiles gets them
     restored = TabDDPM(config).restore(*model.state(), spec)
     one, two = (each.sample(torch.zeros(5, 0), seed=Seed(1)) for each in (model, restored))
     assert torch.equal(one, two)

@@ -1,9 +1,9 @@
 """Absorbing diffusion over the non-zero columns of a row: for wide and sparse tables.
 
 A row is a set of columns (the words of a text). The forward process hides one after another; the reverse process
-reveals one at a time, by one softmax over all columns that are still hidden. How many a row has is drawn first. The
-network adds to the log frequencies of the class, so that it only learns what columns say about each other. Cost grows
-with the number of entries, not with one value for each column.
+reveals one or a few at a time, by one softmax over all columns that are still hidden. How many a row has is drawn
+first. The network adds to the log frequencies of the class, so that it only learns what columns say about each other.
+Cost grows with the number of entries, not with one value for each column.
 """
 
 from __future__ import annotations

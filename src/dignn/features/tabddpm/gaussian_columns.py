@@ -49,7 +49,7 @@ class GaussianTable:
         self._kind: type[Scaling] = Standard if rounded else SCALINGS[config.transform]
         self._rounded = rounded
         self._levels: Levels | None = None
-        self._whitens = not rounded and config.transform == "quantile"
+        self._whitens = not rounded and config.transform != "standard"
         self._whitening: Whitening | None = None
 
     def fit(self, table: Table, seed: Seed, tick: Tick) -> dict[str, Any]:
@@ -87,7 +87,9 @@ class GaussianTable:
 
     def _scaling_of(self, rows: Tensor, weight: Tensor) -> Scaling:
         found = self._kind.of(rows, weight, whole=not self._rounded)
-        if isinstance(found, Standard) or not EMBEDDING_COLUMNS <= rows.size(1) <= WIDE_DENSE:
+        if self.config.transform != "auto" or isinstance(found, Standard):
+            return found
+        if not EMBEDDING_COLUMNS <= rows.size(1) <= WIDE_DENSE:
             return found
         if bool(found.whole.any()) or bool(found.point.any()):
             return found

@@ -16,8 +16,8 @@ from dignn.features.table import Table
 
 # A row is drawn as it is if at least two nodes have it and it makes up more than this share of some label.
 LEAST_SHARE = 0.01
-# Rows that tell how a context changes shares, and how much what it says is held back.
-REGRESSED_ROWS, RIDGE = 4096, 1e-3
+# Of up to so many repeated rows it is learned how a context changes their shares, from so many rows, and held back.
+REGRESSED, REGRESSED_ROWS, RIDGE = 64, 4096, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,8 @@ class RepeatedRows:
     Args:
         rows: (k, d).
         share: (C + 1, k) double: how much of each label they make up. What is missing to 1 are other rows.
-        said: (c, k + 1) double: what a context of c numbers adds to the log shares of each, and of all others.
+        said: (c, k + 1) double: what a context of c numbers adds to the log shares of each, and of all others; c is 0
+            where it says nothing.
     """
 
     rows: Tensor
@@ -48,9 +49,10 @@ class RepeatedRows:
         if int((~taken[number]).sum()) < least_rest:
             taken[:] = True
         first = torch.full((len(count),), len(number)).scatter_reduce_(0, number, torch.arange(len(number)), "amin")
-        found = cls(table.rows[first[taken]], share[:, taken], torch.zeros(table.known, int(taken.sum()) + 1).double())
-        which = (taken.cumsum(0) - 1).where(taken, int(taken.sum()))[number]
-        if table.known and bool(taken.any()):
+        some = int(taken.sum())
+        found = cls(table.rows[first[taken]], share[:, taken], torch.zeros(0, some + 1, dtype=torch.float64))
+        if table.known and 0 < some <= REGRESSED:
+            which = (taken.cumsum(0) - 1).where(taken, some)[number]
             found = replace(found, said=found._told_by_context(table, which, seed))
         return found, (~taken[number]).nonzero()[:, 0]
 
@@ -58,7 +60,7 @@ class RepeatedRows:
     def none(cls, table: Table) -> RepeatedRows:
         """As if no row were repeated."""
         share = torch.zeros(table.classes + 1, 0, dtype=torch.float64)
-        return cls(table.rows[:0], share, torch.zeros(table.known, 1).double())
+        return cls(table.rows[:0], share, torch.zeros(0, 1, dtype=torch.float64))
 
     @classmethod
     def restored(cls, tensors: dict[str, Tensor]) -> RepeatedRows:
@@ -70,8 +72,9 @@ class RepeatedRows:
         """A ridge regression of which row it is (n,), k for another one, on what is known of it."""
         generator = seed.torch()
         row, label = table.draw_batch(REGRESSED_ROWS, generator, 0.0)
-        context, said = table.occasion(row, generator), torch.zeros_like(self.said, requires_grad=True)
+        context = table.occasion(row, generator)
         assert context is not None  # asked only then
+        said = torch.zeros(table.known, len(self.rows) + 1, dtype=torch.float64, requires_grad=True)
         base, context = self._base(label), context.double()
         fit = torch.optim.LBFGS([said], max_iter=50, line_search_fn="strong_wolfe")
 
@@ -98,7 +101,7 @@ class RepeatedRows:
         """
         if not len(self.rows):
             return torch.zeros_like(label)
-        if given.fixed is not None or given.context is not None:
+        if given.fixed is not None or (given.context is not None and len(self.said)):
             return self._draw_given(label, generator, given)
         point = torch.rand(len(label), 1, generator=generator, dtype=torch.float64)
         bounds = self.share.cumsum(1)

@@ -122,7 +122,7 @@ class Quantile:
 
 
 Scaling = Standard | Quantile
-SCALINGS: dict[Transform, type[Scaling]] = {"standard": Standard, "quantile": Quantile}
+SCALINGS: dict[Transform, type[Scaling]] = {"auto": Quantile, "standard": Standard, "quantile": Quantile}
 
 
 def restored_scaling(tensors: dict[str, Tensor]) -> Scaling:

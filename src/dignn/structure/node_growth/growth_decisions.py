@@ -33,8 +33,8 @@ class Options:
         return self.graph * self.shape[1] + self.asking
 
     def number(self, graph: Tensor, asking: Tensor, item: Tensor) -> Tensor:
-        """Numbers of the options at these items of decisions; -1 where nothing is admissible."""
-        place = torch.full(self.shape, -1, device=graph.device)
+        """Numbers of the options at these items of decisions; beyond the last where nothing is admissible."""
+        place = torch.full(self.shape, len(self.graph), device=graph.device)  # so that its logit is asked for in vain
         place[self.graph, self.asking, self.item] = torch.arange(len(self.graph), device=graph.device)
         return place[graph, asking, item]
 
