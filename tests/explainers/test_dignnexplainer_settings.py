@@ -38,7 +38,7 @@ from dignn.structure.settings import EdgeDiffusionConfig, NodeGrowthConfig
         (DiTabDDPMConfig, {"emphasis": -0.1}, "emphasis is -0.1; it must be from 0 to 5"),
         (DiTabDDPMConfig, {"width": 0}, "width is 0; it must be at least 1"),
         (DiTabDDPMConfig, {"batch": 1.5}, "batch is 1.5; it must be a whole number"),
-        (TabDDPMConfig, {"transform": "x"}, "transform is 'x'; choose from quantile, standard"),
+        (TabDDPMConfig, {"transform": "x"}, "transform is 'x'; choose from auto, quantile, standard"),
         (TabDDPMConfig, {"prediction": "x"}, "prediction is 'x'; choose from velocity, noise"),
         (TabDDPMConfig, {"discrete": "x"}, "discrete is 'x'; choose from multinomial, threshold"),
         (TabDDPMConfig, {"sampler": "x"}, "sampler is 'x'; choose from flow, ancestral, deterministic"),
