@@ -80,6 +80,7 @@ SETTINGS: dict[type, dict[str, list[Any]]] = {
         "tabddpm": PART,
         "continuous": CHOICE,
         "one_model_per_class": SWITCH,
+        "surroundings": SWITCH,
         "refined": SHARE,
         "refinement_rounds": [*WHOLE, 0],
     },

@@ -56,41 +56,39 @@ def test_apart_leaves_nothing_to_this_process() -> None:
     assert other != os.getpid()
 
 
-def _where(number: int, parent: int) -> tuple[int, bool]:
-    """In another process for as long as the other pieces take here."""
-    here = os.getpid() == parent
-    if not here:
-        time.sleep(1.5)
-    return number, here
-
-
 def test_whoever_waits_takes_part_and_results_stay_in_order() -> None:
     told: list[int] = []
+    parent = os.getpid()
+
+    def where(number: int) -> tuple[int, bool]:
+        """In another process for as long as the other pieces take here."""
+        here = os.getpid() == parent
+        time.sleep(0 if here else 1.5)
+        return number, here
 
     def work() -> list[tuple[int, bool]]:
-        pieces = [(number, os.getpid()) for number in range(6)]
-        return map_processes(_where, pieces, workers=1, apart=True, done=told.append)
+        return map_processes(where, [(number,) for number in range(6)], workers=1, apart=True, done=told.append)
 
     with Background(work) as other:
         found = other.result()
     assert [number for number, _ in found] == list(range(6))
-    here = [here for _, here in found]
-    assert not here[0]  # a process begins at the front
-    assert here[-1]  # who waits begins at the end
+    assert not found[0][1]  # a process begins at the front
+    assert found[-1][1]  # who waits begins at the end
     assert sorted(told) == list(range(6))
 
 
-def _fail_here(parent: int) -> None:
-    if os.getpid() == parent:
-        raise ValueError("no")
-    time.sleep(1.5)
-
-
 def test_an_error_in_what_is_done_meanwhile_is_raised_and_the_work_is_given_up() -> None:
-    def work() -> list[None]:
-        return map_processes(_fail_here, [(os.getpid(),)] * 3, workers=1, apart=True)
+    parent = os.getpid()
 
-    with pytest.raises(ValueError, match="no"), Background(work) as other:
+    def fail_here() -> None:
+        if os.getpid() == parent:
+            raise ValueError("no")
+        time.sleep(1.5)
+
+    with (
+        pytest.raises(ValueError, match="no"),
+        Background(lambda: map_processes(fail_here, [()] * 3, workers=1, apart=True)) as other,
+    ):
         other.result()
     wait([other._future], 20)
     assert other._future.exception() is not None

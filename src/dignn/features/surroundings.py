@@ -30,7 +30,7 @@ SUMMARY = 24
 # Occurrences of rows that main directions are measured on, at most.
 MEASURED = 8192
 # Parts in which nodes of one type are drawn that are joined to each other.
-ROUNDS = 4
+DRAWING_ROUNDS = 4
 # How many times a row is seen in training graphs: half of them as it is when it is drawn for the first time, the others
 # with the features of all its neighbours, as when it is drawn anew, but for one, on which nothing is known.
 OCCASIONS = 8
@@ -86,7 +86,7 @@ class Surroundings:
 
     def rounds(self, name: str) -> int:
         """In how many parts the nodes of a type are drawn."""
-        return ROUNDS if name in self.summaries and name in self.beside(name) else 1
+        return DRAWING_ROUNDS if name in self.summaries and name in self.beside(name) else 1
 
     def beside(self, name: str) -> list[str]:
         """Types whose nodes may be neighbours of nodes of this one."""

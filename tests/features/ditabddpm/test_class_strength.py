@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from dignn.core.seeds import Seed
-from dignn.features.ditabddpm.class_strength import TRIED, class_strength
+from dignn.features.ditabddpm.class_strength import EMPHASES, class_strength
 from dignn.features.ditabddpm.generator import DiTabDDPM
 from dignn.features.given import Given
 from dignn.features.settings import DiTabDDPMConfig
@@ -46,7 +46,7 @@ def real(own: float) -> Table:
 
 @pytest.mark.parametrize("wanted", [0.1, 0.3, 0.5])
 def test_rows_come_to_follow_their_classes_as_real_ones_do(wanted: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dignn.features.ditabddpm.class_strength.TRIED_ROWS", 20_000)  # of one entry each
+    monkeypatch.setattr("dignn.features.ditabddpm.class_strength.MADE_ROWS", 20_000)  # of one entry each
     found = class_strength(0.05, real(0.6 + 0.5 * wanted), Leaning(), TOLD, Seed(0).torch())
     assert found == pytest.approx(wanted, abs=0.05)
 
@@ -58,7 +58,7 @@ def test_where_rows_follow_enough_nothing_more_is_tried() -> None:
 
 
 def test_there_is_a_limit() -> None:
-    assert class_strength(0.05, real(1.0), Leaning(), TOLD, Seed(0).torch()) == max(TRIED)
+    assert class_strength(0.05, real(1.0), Leaning(), TOLD, Seed(0).torch()) == max(EMPHASES)
 
 
 def topics(count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:

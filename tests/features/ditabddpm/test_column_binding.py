@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from dignn.core.seeds import Seed
-from dignn.features.ditabddpm.column_binding import TRIED, column_binding
+from dignn.features.ditabddpm.column_binding import BINDINGS, column_binding
 from dignn.features.given import Given
 from dignn.features.table import Table
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
@@ -42,7 +42,7 @@ def test_rows_come_to_hold_together_as_real_ones_do() -> None:
 
 def test_rows_that_hold_together_enough_are_left_alone_and_there_is_a_limit() -> None:
     assert binding(0.3) == 0.0
-    assert binding(0.99) == max(TRIED)
+    assert binding(0.99) == max(BINDINGS)
 
 
 def test_few_rows_tell_nothing() -> None:

@@ -8,23 +8,17 @@ over generated ones, and log frequencies are moved away from those of all rows u
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
-from dignn.features.ditabddpm.column_binding import reached
+from dignn.features.ditabddpm.strengths import Present, reached
 from dignn.features.given import Given
 from dignn.features.table import Table
 
 # What is tried beyond the least, in this order, and rows that are made for each.
-TRIED, TRIED_ROWS = (0.2, 0.4, 0.7), 512
+EMPHASES, MADE_ROWS = (0.2, 0.4, 0.7), 512
 # With fewer rows held out nothing can be told.
 LEAST_TOLD = 20
-
-
-Present = Callable[[float, Tensor, Given], Tensor]
-"""(an emphasis, labels (m,), what is known of the rows) -> entries that are there (m, d) bool"""
 
 
 def class_strength(least: float, learned: Table, present: Present, told: Tensor, generator: torch.Generator) -> float:
@@ -33,18 +27,18 @@ def class_strength(least: float, learned: Table, present: Present, told: Tensor,
     Args:
         least: what is tried first.
         learned: the table whose frequencies rows are made from.
-        present: makes rows.
+        present: makes rows; the strength is the emphasis.
         told: (L, d) what columns say of each label, from other rows: log frequencies beside those of all rows.
         generator: of the rows that are looked at.
     """
-    row, label = learned.draw_batch(TRIED_ROWS, generator, 0.0)
+    row, label = learned.draw_batch(MADE_ROWS, generator, 0.0)
     given = Given(learned.occasion(row, generator))
     wanted = _said(learned.rows[row], label, told)
 
     def found(emphasis: float) -> float:
         return _said(present(emphasis, label, given).cpu(), label, told)
 
-    return reached((least, *(value for value in TRIED if value > least)), wanted, found)
+    return reached((least, *(value for value in EMPHASES if value > least)), wanted, found)
 
 
 def _said(rows: Tensor, label: Tensor, told: Tensor) -> float:
