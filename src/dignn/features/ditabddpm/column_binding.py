@@ -18,7 +18,7 @@ from dignn.features.table import Table
 # What is tried beyond 0, in this order, and rows that are made for each.
 BINDINGS, BOUND_ROWS = (0.2, 0.4), 1024
 # Directions that lengths are measured in, and rows that they are found in and measured on, at most.
-LOOKED_IN, LOOKED_AT = 20, 4096
+TOPIC_DIRECTIONS, TOPIC_ROWS = 20, 4096
 # With fewer rows nothing can be told.
 LEAST_BOUND = 100
 
@@ -33,9 +33,9 @@ def column_binding(table: Table, present: Present, generator: torch.Generator) -
     """
     if len(table) < LEAST_BOUND:
         return 0.0
-    order = torch.randperm(len(table), generator=generator)[: 2 * LOOKED_AT]
+    order = torch.randperm(len(table), generator=generator)[: 2 * TOPIC_ROWS]
     halves = [(table.rows[some] != 0).float() for some in order.chunk(2)]
-    looks = [(main_directions(half - half.mean(0), LOOKED_IN, generator), half.mean(0)) for half in halves]
+    looks = [(main_directions(half - half.mean(0), TOPIC_DIRECTIONS, generator), half.mean(0)) for half in halves]
     # Rows are longer in directions that they were part of, so that each half is looked at by the other.
     wanted = sum(_length(half, *look) for half, look in zip(halves, reversed(looks), strict=True))
     row, label = table.draw_batch(BOUND_ROWS, generator, 0.0)
