@@ -87,7 +87,9 @@ def test_rows_depend_on_the_features_of_both_ends(features: str) -> None:
     data = likes()
     adjacency = Adjacency.build(data, infer_schema(data, "person"))
     graphs = forest_fire(adjacency, [8], 120, seed=Seed(0))
-    bank = FeatureBank(adjacency.schema, FeatureSettings(features)).fit(adjacency, None, graphs, seed=Seed(1))
+    enough = TabDDPMConfig(width=64, blocks=1, sampler_steps=20, training=TrainingConfig(steps=250, validate_every=50))
+    settings = FeatureSettings(features, tabddpm=enough)
+    bank = FeatureBank(adjacency.schema, settings).fit(adjacency, None, graphs, seed=Seed(1))
     made = bank.fill(graphs, seed=Seed(2))
     (label,) = made.edge_tables
     graph, source, target = cells = own_cells(made, made.node_type, label)
