@@ -250,7 +250,7 @@ class FeatureBank:
                     if self.schema.spec(name).kind is FeatureKind.IDENTITY and means is None:
                         self._tell_apart(rows, marked, around[marked], name, own, _members(batch, name, here & ~marked))
                     check_numbers(rows, name, self.schema.spec(name))
-                if seen is not None:
+                if seen is not None and not self._goes_by_surroundings(name):  # the others were seen round by round
                     seen.add(name, marked, rows)
             if len(kept):
                 kept[marked[here]] = rows
