@@ -17,6 +17,7 @@ from torch.nn import functional as F
 from dignn.core.files import put_under, under
 from dignn.core.seeds import Seed
 from dignn.diffusion.categorical import draw
+from dignn.features.ditabddpm.class_frequencies import LogFrequencies
 from dignn.features.ditabddpm.class_strength import class_strength
 from dignn.features.ditabddpm.column_binding import column_binding
 from dignn.features.ditabddpm.column_draws import ColumnDraws
@@ -43,14 +44,10 @@ from dignn.features.settings import DiTabDDPMConfig
 from dignn.features.table import Table, even_points
 from dignn.graphs.feature_spec import FeatureKind
 
-# A class's frequencies are mixed with those of all rows as if one of these numbers of entries more had been seen.
-_BORROWED = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
 # The share of counts that are not 1 from which on they are learned rather than drawn column by column.
 LEAST_REPEATS = 0.05
 # Steps in which all columns of a row are revealed.
 MOST_REVEALS = 16
-# What a column that no row has is expected to have: never 0, because validation rows may have it.
-_LEAST = 1e-7
 # Calibration: rounds, rows in each, cells that these may have, columns from which there is none, and how many entries
 # of a column are too few to tell anything.
 _ROUNDS, _ROWS, _CELLS, _MANY, _FEW = 2, 16384, 2**21, 1000, 4
@@ -121,7 +118,7 @@ class AbsorbingRows:
         """Counts what needs no network: frequencies of columns, of numbers of entries and of values, by label."""
         self._always = (table.rows != 0).all(0)  # nothing to draw, and a draw would miss some
         number = (table.rows != 0).sum(1) - self._always.sum()
-        self._base = _log_frequencies(table, self._always)
+        self._base, self._base_of_others = LogFrequencies.of(table, self._always)
         self._count = torch.zeros(self._labels, int(number.max()) + 1, dtype=torch.float64)
         self._count.index_add_(1, number, table.label_weight)
         self._presence = presence_by_count(table.rows, table.weight, number, self._count)
@@ -136,7 +133,7 @@ class AbsorbingRows:
         Frequencies become those of the learned rows alone; they are to be counted anew afterwards.
         """
         self.learn_frequencies(learned)
-        told = _log_frequencies(held, self._always)
+        told = LogFrequencies.of(held, self._always).all_rows
         begun = self.emphasis
 
         def present(emphasis: float, label: Tensor, given: Given) -> Tensor:
@@ -193,9 +190,12 @@ class AbsorbingRows:
         shown_sum = F.embedding_bag(
             column[shown], self.network.column.weight, revealed.cumsum(0) - revealed, mode="sum"
         )
-        logits = self.network(shown_sum, revealed, count, label, context) + self._base[label]
-        known = torch.zeros_like(logits, dtype=torch.bool)
+        # A row's own entries are foreseen by what other rows have, or the network would learn that frequencies know all.
         row = torch.arange(len(rows), device=rows.device)[:, None].expand_as(column)
+        base = self._base[label]
+        base[row[there], column[there]] = self._base_of_others[label[row[there]], column[there]]
+        logits = self.network(shown_sum, revealed, count, label, context) + base
+        known = torch.zeros_like(logits, dtype=torch.bool)
         known[row[shown], column[shown]] = True
         logits = logits.masked_fill(known, -torch.inf)
         each = (logits.logsumexp(1, keepdim=True) - logits.gather(1, column)).where(hidden, 0.0)
@@ -324,35 +324,6 @@ class AbsorbingRows:
             process._learned = LearnedValues.restored(under("values.", tensors), norm, length)
             process._exact = settings["exact"]
         return process
-
-
-def _log_frequencies(table: Table, always: Tensor) -> Tensor:
-    """Logarithms of how often columns are entries of rows of each label, mixed with those of all rows.  (L, d)"""
-    weight = table.label_weight.float()
-    frequency = torch.cat([weight @ (some != 0).float() for some in table.rows.split(512, dim=1)], dim=1)  # (L, d)
-    frequency[:, always] = 0.0
-    frequency = frequency / table.weight.mean()
-    everywhere = frequency[-1:] / frequency[-1:].sum().clamp_min(1e-9)
-    mixed = frequency + _borrowed(frequency) * everywhere
-    return (mixed / mixed.sum(1, keepdim=True).clamp_min(1e-9)).clamp_min(_LEAST).log()
-
-
-def _borrowed(frequency: Tensor) -> float:
-    """How much classes should borrow from all rows: what makes each entry most likely, given all others.
-
-    ``frequency`` (L, d): entries by label and column, the last label those of all rows.
-    """
-    count = frequency.double()
-    # An entry that is left out is missing among all rows, too; a column's only entry is not impossible without it.
-    rest = (count[-1] - 1).clamp_min(0.1) / count[-1].sum().clamp_min(1.0)
-    of_class, there = count[:-1], count[:-1] > 0
-    total = of_class.sum(1, keepdim=True)
-
-    def likelihood(number: float) -> float:
-        chance = ((of_class - 1).clamp_min(0.0) + number * rest) / (total - 1 + number).clamp_min(1e-9)
-        return float((of_class * chance.where(there, 1.0).log()).sum())
-
-    return max(_BORROWED, key=likelihood)
 
 
 def _revealed(left: Tensor, step: int) -> Tensor:

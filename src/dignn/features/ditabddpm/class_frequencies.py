@@ -1,0 +1,93 @@
+"""How often columns are entries of rows of each class, also where a class has few rows: modified Kneser-Ney smoothing.
+
+A class of a hundred rows lacks most of the rare columns that more rows of it would have, and those that it has once it
+has by chance. So a part of every count is given back (a discount, which follows from how many columns a class has once,
+twice, three and four times) and shared among all columns: by how many classes have each, as far as single counts left
+out of the rows are better foreseen like that, and by how often all rows have it (Chen and Goodman 1999).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from dignn.features.table import Table
+
+# What a column that no row has is expected to have: never 0, because validation rows may have it.
+_LEAST = 1e-7
+# How far the columns of all rows, rather than those of most classes, make up for what a class lacks: what is tried.
+_EVERYWHERE = (0.0, 0.25, 0.5, 0.75, 1.0)
+# Columns that are summed up together: bounds memory.
+_PIECE = 512
+
+
+class LogFrequencies(NamedTuple):
+    """Logarithms of how often columns are entries of rows of each label; those of the last label are all rows'.
+
+    Args:
+        all_rows: (L, d) counted in all rows.
+        others: (L, d) counted in all rows but one that has the column: what a row's own entries are foreseen by.
+    """
+
+    all_rows: Tensor
+    others: Tensor
+
+    @classmethod
+    def of(cls, table: Table, always: Tensor) -> LogFrequencies:
+        """Of a table of d columns, of which those in ``always`` (d,) are no entries because every row has them."""
+        weight = table.label_weight.float()
+        share = weight / table.weight  # (L, n) of each row that is of the label
+        parts = [(weight @ there, share @ there) for there in _presence(table.rows)]
+        frequency, rows = (torch.cat(one, dim=1).double().masked_fill(always, 0.0) for one in zip(*parts, strict=True))
+        everywhere = _shares(frequency[-1:])
+        kept, given_back = _discounted(frequency[:-1], rows[:-1])
+        several = _shares(rows[:-1].clamp_max(1.0).sum(0, keepdim=True))
+        # Without one of its rows a column has as much less of what is kept; without its only row it has nothing.
+        left = kept * (1 - 1 / rows[:-1].clamp_min(1.0))
+        lacking = given_back * _best_mix(frequency[:-1], left, given_back, everywhere, several)
+        one_less = frequency[-1:] * (1 - 1 / rows[-1:].clamp_min(1.0)).clamp_min(0.5)
+
+        def logs(of_class: Tensor, of_all: Tensor) -> Tensor:
+            total = frequency.sum(1, keepdim=True).clamp_min(1e-12)
+            found = torch.cat([of_class + lacking, of_all]) / total
+            return found.where(frequency.sum(1, keepdim=True) > 0, everywhere).clamp_min(_LEAST).log().float()
+
+        return cls(logs(kept, frequency[-1:]), logs(left, one_less))
+
+
+def _presence(rows: Tensor) -> Iterator[Tensor]:
+    """(n, p) which entries there are, some columns after others."""
+    return ((some != 0).float() for some in rows.split(_PIECE, 1))
+
+
+def _discounted(frequency: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """What is kept of frequencies (C, d) of columns that so many rows (C, d) have, and what is given back (C, 1)."""
+    once, twice, thrice, four = (float(((rows - number).abs() < 0.5).sum()) for number in (1, 2, 3, 4))
+    ratio = once / max(once + 2 * twice, 1.0)
+    levels = [0.0, 1 - 2 * ratio * twice / max(once, 1.0), 2 - 3 * ratio * thrice / max(twice, 1.0)]
+    levels += [3 - 4 * ratio * four / max(thrice, 1.0)]
+    level = torch.tensor(levels, dtype=rows.dtype)
+    level = level.clamp_min(0.0).minimum(torch.arange(4, dtype=rows.dtype))
+    # Rows may be of a class in parts: between two whole numbers the discount is one in between.
+    below = rows.long().clamp_max(2)
+    part = (rows - below).clamp(0.0, 1.0)
+    discount = level[below] + part * (level[below + 1] - level[below])
+    returned = frequency * (discount / rows.clamp_min(1e-12)).clamp_max(1.0)
+    return frequency - returned, returned.sum(1, keepdim=True)
+
+
+def _best_mix(frequency: Tensor, left: Tensor, given_back: Tensor, everywhere: Tensor, several: Tensor) -> Tensor:
+    """What makes up for what classes lack: a mixture that foresees rows best that are left out, one by one.  (1, d)"""
+
+    def likelihood(mixed: Tensor) -> float:
+        return float((frequency * (left + given_back * mixed).clamp_min(1e-12).log()).sum())
+
+    return max((part * everywhere + (1 - part) * several for part in _EVERYWHERE), key=likelihood)
+
+
+def _shares(values: Tensor) -> Tensor:
+    """Rows (k, d) that add up to 1, but for those of zeros."""
+    return values / values.sum(1, keepdim=True).clamp_min(1e-12)
