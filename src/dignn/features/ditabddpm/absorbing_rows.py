@@ -32,6 +32,7 @@ from dignn.features.ditabddpm.entry_counts import (
 from dignn.features.ditabddpm.sparse_values import EntryValues
 from dignn.features.ditabddpm.value_network import LearnedValues
 from dignn.features.given import NOTHING_GIVEN, Fixed, Given
+from dignn.features.main_directions import column_places
 from dignn.features.mlp import (
     NUMBER_FEATURES,
     ContextLayer,
@@ -110,7 +111,10 @@ class AbsorbingRows:
 
     @classmethod
     def of(cls, table: Table, config: DiTabDDPMConfig) -> AbsorbingRows:
-        return cls(table.spec.width, table.classes + 1, config, table.known)
+        process = cls(table.spec.width, table.classes + 1, config, table.known)
+        with torch.no_grad():
+            process.network.column.weight.copy_(column_places(table.rows, config.width, torch.default_generator))
+        return process
 
     # -- learning -------------------------------------------------------------------------------------
 

@@ -1,13 +1,15 @@
 """Values of sparse rows given which entries they have: codes by a network, scales from real rows of the same size.
 
 Of a row's values first its scale and level are drawn, both from one real row of the label that is alike (in the number
-of its entries, and in what values their columns have on average); then the code of each entry, given all columns of the
-row, its size, scale and level, and the label.
+of its entries, and in what values their columns have on average); then the codes of its entries in a few rounds, a
+random part of them in each, given all columns of the row, its size, scale and level, the label, and the codes that are
+there by then. So words of one topic are large together: codes, too, are hidden and revealed (absorbing diffusion).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -19,6 +21,7 @@ from dignn.core.seeds import Seed
 from dignn.diffusion.categorical import draw
 from dignn.features.ditabddpm.sparse_values import normalised
 from dignn.features.ditabddpm.value_codes import CODES, ValueCodes
+from dignn.features.main_directions import column_places
 from dignn.features.mlp import NUMBER_FEATURES, ContextLayer, ResidualBlocks, number_features, zero_linear
 from dignn.features.table import Table
 
@@ -27,9 +30,26 @@ ALIKE_ROWS, KEPT_ROWS = 8, 4096
 # A column's codes are mixed with those of all columns as if so many more entries had been seen.
 _BORROWED = 4.0
 _WIDTH = 64
+# Rounds in which the codes of a row are revealed.
+VALUE_ROUNDS = 6
 # The log frequency of a code that no entry has; files take no infinity.
 _NEVER = -1e4
 _COUNTED = ("base", "size", "scale", "level", "likely", "expected", "weight", "spread")
+
+
+class ShownEntries(NamedTuple):
+    """The entries of rows, one after another, and which of their codes are known.
+
+    Args:
+        row, column: (e,) where they stand.
+        code: (e,) of their values.
+        shown: (e,) bool; the codes of the others do not count.
+    """
+
+    row: Tensor
+    column: Tensor
+    code: Tensor
+    shown: Tensor
 
 
 class EntryNetwork(nn.Module):
@@ -45,22 +65,25 @@ class EntryNetwork(nn.Module):
         super().__init__()
         self.column = nn.Embedding(columns, _WIDTH)
         self.line = nn.Embedding(labels, _WIDTH)
-        self.number = nn.Linear(3 * NUMBER_FEATURES, _WIDTH)
+        self.code = nn.Embedding(CODES, _WIDTH)
+        self.number = nn.Linear(4 * NUMBER_FEATURES, _WIDTH)
         self.context = ContextLayer(context, _WIDTH)
         self.blocks = ResidualBlocks(_WIDTH, 2, 0.0)
-        self.entry = nn.Linear(_WIDTH, _WIDTH)
+        self.entry, self.gate = nn.Linear(_WIDTH, _WIDTH), nn.Linear(_WIDTH, _WIDTH)
         self.out = zero_linear(_WIDTH, CODES)
 
-    def forward(
-        self, row: Tensor, column: Tensor, numbers: Tensor, label: Tensor, context: Tensor | None = None
-    ) -> Tensor:
-        """(e,) and (e,) where entries stand, (B, 3) size, scale and level of rows, (B,), (B, k) -> (e, codes)"""
-        own = self.column(column)
-        count = torch.bincount(row, minlength=len(label)).clamp_min(1)
-        summed = own.new_zeros(len(label), own.size(1)).index_add(0, row, own) / count[:, None].sqrt()
-        seen = torch.cat([number_features(numbers[:, place]) for place in range(3)], dim=1)
-        hidden = self.blocks(self.context(summed + self.line(label) + self.number(seen), context))
-        return self.out(F.silu(hidden[row] + self.entry(own)))
+    def forward(self, entries: ShownEntries, numbers: Tensor, label: Tensor, context: Tensor | None = None) -> Tensor:
+        """Entries of B rows, (B, 3) size, scale and level of these, (B,), (B, k) -> (e, codes)"""
+        row, shown = entries.row, entries.shown
+        own = self.column(entries.column)
+        count, revealed = (torch.bincount(some, minlength=len(label)) for some in (row, row[shown]))
+        summed = own.new_zeros(len(label), own.size(1)).index_add(0, row, own) / count.clamp_min(1)[:, None].sqrt()
+        said = own[shown] * self.code(entries.code[shown])
+        said = torch.zeros_like(summed).index_add(0, row[shown], said) / revealed.clamp_min(1)[:, None].sqrt()
+        numbers = torch.cat([numbers, (revealed / count.clamp_min(1))[:, None]], dim=1)
+        seen = torch.cat([number_features(number) for number in numbers.unbind(1)], dim=1)
+        hidden = self.blocks(self.context(summed + said + self.line(label) + self.number(seen), context))
+        return self.out(F.silu(hidden[row] * (1 + self.gate(own)) + self.entry(own)))
 
 
 class LearnedValues(nn.Module):
@@ -101,6 +124,8 @@ class LearnedValues(nn.Module):
         columns = table.rows.size(1)
         with seed.child("network").torch_globally():
             made = cls(codes, columns, table.classes + 1, table.known)
+            with torch.no_grad():
+                made.network.column.weight.copy_(column_places(table.rows, _WIDTH, torch.default_generator))
         made.norm, made.length = norm, length
         found = codes.encode(table.rows, seed.child("spread").torch())
         count = torch.zeros(columns, CODES, dtype=torch.float64)
@@ -131,36 +156,37 @@ class LearnedValues(nn.Module):
         return made, learned
 
     def loss(self, rows: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None) -> Tensor:
-        """Mean over entries of -log p(code | columns of the row, its size, scale and level).  () nats"""
+        """Mean over entries of -log p(code | a random part of the others, and all else of the row).  () nats"""
         coded, scale, level = rows[:, :-2], rows[:, -2], rows[:, -1]
         row, column = coded.nonzero(as_tuple=True)
-        number = torch.bincount(row, minlength=len(rows))
-        logits = self._logits(row, column, number, scale, level, label, context)
-        return F.cross_entropy(logits, coded[row, column].long() - 1)
+        code, share = coded[row, column].long() - 1, torch.rand(len(rows), generator=generator).to(rows.device)
+        shown = torch.rand(len(row), generator=generator).to(rows.device) < share[row]
+        logits = self._logits(ShownEntries(row, column, code, shown), scale, level, label, context)
+        each = F.cross_entropy(logits, code, reduction="none").masked_fill(shown, 0.0)
+        # The hidden entries stand for all of the row.
+        count, hidden = (torch.bincount(some, minlength=len(rows)) for some in (row, row[~shown]))
+        return (each * (count / hidden.clamp_min(1))[row]).sum() / count[hidden > 0].sum().clamp_min(1)
 
     def _logits(
-        self,
-        row: Tensor,
-        column: Tensor,
-        number: Tensor,
-        scale: Tensor,
-        level: Tensor,
-        label: Tensor,
-        context: Tensor | None,
+        self, entries: ShownEntries, scale: Tensor, level: Tensor, label: Tensor, context: Tensor | None
     ) -> Tensor:
         parts = [(x - mean) / deviation for x, (mean, deviation) in zip((scale, level), self.spread, strict=True)]
+        number = torch.bincount(entries.row, minlength=len(label))
         numbers = torch.stack([(1.0 + number).log(), *parts], dim=1)
-        return self.network(row, column, numbers, label, context) + self.base[column]
+        return self.network(entries, numbers, label, context) + self.base[entries.column]
 
     def draw(self, present: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None = None) -> Tensor:
         """A table with values at the entries that are present, row i of label ``label[i]``.  (m, d) bool -> (m, d)"""
         out = present.float()
         row, column = present.nonzero(as_tuple=True)
-        number = present.sum(1)
         alike = self._alike(present, label, generator)
         scale, level = self.scale[alike], self.level[alike]
-        logits = self._logits(row, column, number, scale, level, label, context)
-        code = draw((logits - logits.amax(1, keepdim=True)).exp(), generator)
+        turn = torch.randint(VALUE_ROUNDS, row.shape, generator=generator).to(row.device)
+        code = torch.zeros_like(row)
+        for number in range(VALUE_ROUNDS):
+            entries, now = ShownEntries(row, column, code, turn < number), turn == number
+            logits = self._logits(entries, scale, level, label, context)[now]
+            code[now] = draw((logits - logits.amax(1, keepdim=True)).exp(), generator)
         if not self.codes.ranks:
             code = code.masked_fill((level == 0)[row], 0)  # all values of such a row are one multiple
         unit = torch.zeros_like(scale) if self.norm else scale  # a norm decides how large values are
