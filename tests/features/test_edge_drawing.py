@@ -16,7 +16,7 @@ from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.diffusion.settings import TrainingConfig
 from dignn.features.bank import FeatureBank
-from dignn.features.conditions import condition_data
+from dignn.features.conditions import class_of_condition, condition_batch, condition_data
 from dignn.features.end_columns import end_columns
 from dignn.features.ends import context_of_edges, training_edges
 from dignn.features.settings import DiTabDDPMConfig, FeatureSettings, TabDDPMConfig
@@ -107,15 +107,21 @@ def test_what_is_known_of_ends_does_not_depend_on_which_comes_first() -> None:
     batch = Adjacency.build(data, schema).induced([list(range(20))])
     (label,) = schema.generated_edges
     graph, source, target = own_cells(batch, batch.node_type, label)
-    one = context_of_edges(batch, label, (graph, source, target))
-    assert torch.equal(one, context_of_edges(batch, label, (graph, target, source)))
-    x = batch.tables["person"][batch.row[0]]
+    around = condition_batch(batch)
+    one = context_of_edges(batch, label, (graph, source, target), around)
+    assert torch.equal(one, context_of_edges(batch, label, (graph, target, source), around))
+    x = torch.cat([class_of_condition(around)[0], batch.tables["person"][batch.row[0]]], dim=1)
     assert torch.equal(one, torch.cat([x[source] + x[target], (x[source] - x[target]).abs()], dim=1))
     shops = infer_schema(priced_shops(), "shop")
     some = Adjacency.build(priced_shops(), shops).induced([list(range(100))])
     graph, source, target = cells = own_cells(some, some.node_type, "shop -sells- product")
-    expected = torch.cat([some.tables["shop"][some.row[0, source]], some.tables["product"][some.row[0, target]]], 1)
-    assert torch.equal(context_of_edges(some, "shop -sells- product", cells), expected)
+    around = condition_batch(some)
+    classes = class_of_condition(around)[0]
+    ends = [
+        (classes[end], some.tables[name][some.row[0, end]]) for name, end in (("shop", source), ("product", target))
+    ]
+    expected = torch.cat([part for end in ends for part in end], dim=1)
+    assert torch.equal(context_of_edges(some, "shop -sells- product", cells, around), expected)
 
 
 def test_what_is_known_of_mixed_ends_goes_by_what_their_columns_hold() -> None:
@@ -127,12 +133,20 @@ def test_what_is_known_of_mixed_ends_goes_by_what_their_columns_hold() -> None:
     batch = forest_fire(adjacency, [6], 30, seed=Seed(0))
     (label,) = schema.generated_edges
     graph, source, target = cells = own_cells(batch, batch.node_type, label)
+    around = condition_batch(batch)
     one, other = (
-        end_columns(batch.tables["person"][batch.row[graph, end]], schema.spec("person")) for end in (source, target)
+        torch.cat(
+            [
+                class_of_condition(around)[graph, end],
+                end_columns(batch.tables["person"][batch.row[graph, end]], schema.spec("person")),
+            ],
+            dim=1,
+        )
+        for end in (source, target)
     )
     expected = torch.cat([one + other, (one - other).abs()], dim=1)
     assert bool(expected.isnan().any())
-    torch.testing.assert_close(context_of_edges(batch, label, cells), expected, rtol=0, atol=0, equal_nan=True)
+    torch.testing.assert_close(context_of_edges(batch, label, cells, around), expected, rtol=0, atol=0, equal_nan=True)
     bank = FeatureBank(schema, FeatureSettings("bootstrap")).fit(adjacency, None, batch, seed=Seed(1))
     assert bool(bank.fill(batch, seed=Seed(2)).check().edge_tables[label].isfinite().all())
 

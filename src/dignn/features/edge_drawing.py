@@ -58,13 +58,13 @@ def draw_edges(
 
 def _drawn(batch: GraphBatch, label: str, cells: Cells, around: Tensor, generate: Generate, seed: Seed) -> Tensor:
     """(e, d) new rows, some at a time where much is known of their ends."""
-    width = context_of_edges(batch, label, (cells[0][:1], cells[1][:1], cells[2][:1])).size(1)
+    width = context_of_edges(batch, label, (cells[0][:1], cells[1][:1], cells[2][:1]), around).size(1)
     step = max(1, MOST_NUMBERS // max(1, width))
     pieces = []
     for start in range(0, len(cells[0]), step):
         some = cells[0][start : start + step], cells[1][start : start + step], cells[2][start : start + step]
         own = seed.child("edges", start)
-        context = context_of_edges(batch, label, some)
+        context = context_of_edges(batch, label, some, around)
         pieces.append(generate(label, condition_of_edges(around, some), own, context=context))
     return torch.cat(pieces)
 

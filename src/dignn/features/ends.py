@@ -1,4 +1,4 @@
-"""What the features of an edge go by: the class around its two ends, and the features of these."""
+"""What the features of an edge go by: the classes around its two ends, and the features of these."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from dignn.features.base import LEAST_ROWS
-from dignn.features.conditions import condition_batch
+from dignn.features.conditions import class_of_condition, condition_batch
 from dignn.features.end_columns import end_columns
 from dignn.features.table import Table
 from dignn.graphs.adjacency import Adjacency
@@ -42,7 +42,7 @@ def training_edges(
         row = torch.arange(len(ends[0]))
         one, other = (torch.from_numpy(end) for end in ends)
         known = torch.from_numpy(learned)[one] & torch.from_numpy(learned)[other]
-        condition = (around[one] + around[other]) / 2
+        classes = [around[one], around[other]]
         rows_of_ends = [torch.from_numpy(data.row[end]) for end in ends]
         tables = data.tables
     else:
@@ -54,22 +54,27 @@ def training_edges(
         known = torch.ones(len(row), dtype=torch.bool)
         for kind, rows in zip(schema.ends(features.relation), rows_of_ends, strict=True):
             known &= _learned_rows(data, learned, kind)[rows]
-        condition = condition_of_edges(condition_batch(graphs), cells)
+        seen = condition_batch(graphs)
+        classes = [seen[cells[0], end] for end in cells[1:]]
     if not len(row):
         return None
+    condition = (classes[0] + classes[1]) / 2
     chosen = known.nonzero()[:, 0] if bool(known.any()) else torch.arange(len(row))
     distinct, place = torch.unique(row[chosen], return_inverse=True)
     weight = torch.bincount(place, minlength=len(distinct)).float()
     total = torch.zeros(len(distinct), condition.size(1)).index_add_(0, place, condition[chosen])
     first = torch.empty(len(distinct), dtype=torch.long)
     first[place.flip(0)] = chosen.flip(0)  # the first edge that has the row
-    width = _context(schema, label, tables, [rows[:1] for rows in rows_of_ends]).size(1)
+    width = _context(schema, label, tables, [rows[:1] for rows in rows_of_ends], [each[:1] for each in classes]).size(1)
     some = torch.tensor(spread(len(distinct), min(MOST_EDGES, MOST_NUMBERS // max(1, width))))
     condition = total[some] / weight[some, None]
     # As for nodes: a class that few have far away is no class.
     far = torch.arange(condition.size(1)) >= schema.num_classes
     condition[:, far & (condition.sum(0) < LEAST_ROWS)] = 0.0
-    context = _context(schema, label, tables, [rows[first[some]] for rows in rows_of_ends])
+    chosen = first[some]
+    context = _context(
+        schema, label, tables, [rows[chosen] for rows in rows_of_ends], [each[chosen] for each in classes]
+    )
     return Table.of(data.edge_tables[label][distinct[some]], condition, features.spec, weight[some], context=context)
 
 
@@ -79,24 +84,30 @@ def condition_of_edges(around: Tensor, cells: Cells) -> Tensor:
     return (around[graph, source] + around[graph, target]) / 2
 
 
-def context_of_edges(batch: GraphBatch, label: str, cells: Cells) -> Tensor:
-    """(e, k) what edges of a batch go by: the features of both ends in numbers; NaN where a quantity is missing.
+def context_of_edges(batch: GraphBatch, label: str, cells: Cells, around: Tensor) -> Tensor:
+    """(e, k) what edges of a batch go by: of both ends the class around them and their features in numbers.
+
+    The class of which ``around`` (B, N, 2 C) tells; NaN where a quantity is missing.
 
     Those of the source, then those of the target; where the two directions of an edge inside one type share a row,
     their sum and their difference without a sign, which do not depend on which end comes first.
     """
     graph, source, target = cells
-    return _context(batch.schema, label, batch.tables, [batch.row[graph, source], batch.row[graph, target]])
+    rows, classes = ([each[graph, end] for end in (source, target)] for each in (batch.row, around))
+    return _context(batch.schema, label, batch.tables, rows, classes)
 
 
-def _context(schema: Schema, label: str, tables: dict[str, Tensor], rows: list[Tensor]) -> Tensor:
-    """Of edges whose ends have these rows (e,) of their types' tables."""
+def _context(
+    schema: Schema, label: str, tables: dict[str, Tensor], rows: list[Tensor], classes: list[Tensor]
+) -> Tensor:
+    """Of edges whose ends have these rows (e,) of their types' tables, and these classes (e, 2 C) around them."""
     features = schema.edge_features_by_label[label]
     names = [schema.node_types[kind] for kind in schema.ends(features.relation)]
-    ends = [
+    told = [
         end_columns(tables[name][row], schema.spec(name)) if name in tables else torch.empty(len(row), 0)
         for name, row in zip(names, rows, strict=True)
     ]
+    ends = [torch.cat([class_of_condition(of), own], dim=1) for of, own in zip(classes, told, strict=True)]
     if schema.relations[features.relation - 1].symmetric and features.shared:
         ends = [ends[0] + ends[1], (ends[0] - ends[1]).abs()]
     return torch.cat(ends, dim=1)

@@ -48,9 +48,13 @@ class DiTabDDPMConfig:
     sampler_steps: int = 50
     grid: Grid = "uniform"
     training: TrainingConfig = field(
-        default_factory=lambda: TrainingConfig(steps=500, learning_rate=7e-4, validate_every=50)
+        default_factory=lambda: TrainingConfig(
+            steps=500, learning_rate=7e-4, settle=0.3, validate_every=25, gain=1e-3, patience=2
+        )
     )
-    marginal_training: TrainingConfig = field(default_factory=lambda: TrainingConfig(steps=800, validate_every=100))
+    marginal_training: TrainingConfig = field(
+        default_factory=lambda: TrainingConfig(steps=800, settle=0.3, validate_every=50, gain=1e-3, patience=2)
+    )
 
     def __post_init__(self) -> None:
         at_least(self, 1, "width", "blocks", "batch", "sampler_steps")
@@ -96,7 +100,7 @@ class TabDDPMConfig:
     sampler: GaussianSampler = "flow"
     sampler_steps: int = 20
     training: TrainingConfig = field(
-        default_factory=lambda: TrainingConfig(steps=700, learning_rate=5e-3, validate_every=100)
+        default_factory=lambda: TrainingConfig(steps=700, learning_rate=5e-3, settle=0.3, validate_every=50, patience=3)
     )
 
     def __post_init__(self) -> None:

@@ -16,6 +16,7 @@ from dignn.features.ditabddpm.absorbing_rows import AbsorbingRows
 from dignn.features.settings import DiTabDDPMConfig
 from dignn.features.table import Table
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from plain_frequencies import plain_frequencies
 
 UNLIKELY = 1e-3
 COLUMNS = 4
@@ -53,45 +54,32 @@ def part_of(label: int) -> np.ndarray:
     return own if label == 2 else own * (LABEL.numpy() == label)
 
 
-def entries(label: int, rows: Tensor) -> np.ndarray:
-    """Entries of each column in a label, in rows of mean weight.  (4,)"""
-    return part_of(label) @ rows.double().numpy() / WEIGHT.double().numpy().mean()
+def frequencies(label: int, rows: Tensor = ROWS, *, of_others: bool = False) -> np.ndarray:
+    """Of the columns among a label's entries, counted in all rows or in all but one that has the column.  (4,)"""
+    return plain_frequencies(rows.numpy(), LABEL.numpy(), WEIGHT.double().numpy())[of_others][label]
 
 
-def borrowed(rows: Tensor) -> float:
-    """The number of entries borrowed from all rows with which each entry is most likely, given all the others."""
-    best = (-math.inf, 0.0)
-    for number in (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0):
-        likelihood = 0.0
-        for label in (0, 1):
-            for column, times in enumerate(entries(label, rows)):
-                rest = max(entries(2, rows)[column] - 1, 0.1) / entries(2, rows).sum()
-                chance = (max(times - 1, 0.0) + number * rest) / (entries(label, rows).sum() - 1 + number)
-                likelihood += times * math.log(chance) if times else 0.0
-        best = max(best, (likelihood, number))
-    return best[1]
+def next_entry(
+    made: AbsorbingRows, label: int, count: int, shown: tuple[int, ...], own: tuple[int, ...] = ()
+) -> np.ndarray:
+    """Probabilities of the next column of a row with ``count`` columns of which some are shown.  (4,)
 
-
-def frequencies(label: int, rows: Tensor = ROWS) -> np.ndarray:
-    """Of the columns among a label's entries, with some borrowed from all rows.  (4,)"""
-    found = entries(label, rows) + borrowed(rows) * entries(2, rows) / entries(2, rows).sum()
-    return found / found.sum()
-
-
-def next_entry(made: AbsorbingRows, label: int, count: int, shown: tuple[int, ...]) -> np.ndarray:
-    """Probabilities of the next column of a row with ``count`` columns of which some are shown.  (4,)"""
+    ``own``: columns of a row that is learned from, which are foreseen by other rows.
+    """
     weight = made.network.column.weight
     summed = torch.stack([weight[column] for column in shown]).sum(0) if shown else torch.zeros(weight.size(1))
     with torch.no_grad():
         said = made.network(summed[None], torch.tensor([len(shown)]), torch.tensor([count]), torch.tensor([label]))[0]
-    chance = frequencies(label) * (said.double() * (1 + made.binding)).exp().numpy()
+    base = frequencies(label)
+    base[list(own)] = frequencies(label, of_others=True)[list(own)]
+    chance = base * (said.double() * (1 + made.binding)).exp().numpy()
     chance[list(shown)] = 0.0
     return chance / chance.sum()
 
 
-def in_order(made: AbsorbingRows, label: int, order: tuple[int, ...]) -> float:
+def in_order(made: AbsorbingRows, label: int, order: tuple[int, ...], own: tuple[int, ...] = ()) -> float:
     """Probability that a row's columns are drawn in this order, given their number."""
-    steps = [next_entry(made, label, len(order), order[:place])[column] for place, column in enumerate(order)]
+    steps = [next_entry(made, label, len(order), order[:place], own)[column] for place, column in enumerate(order)]
     return math.prod(steps)
 
 
@@ -164,7 +152,7 @@ def test_the_loss_is_the_mean_surprise_over_all_orders(trained: bool) -> None:
     surprise = 0.0
     for row, own in zip(rows, label.tolist(), strict=True):
         orders = list(permutations(row.nonzero()[:, 0].tolist()))
-        surprise -= sum(math.log(in_order(made, own, order)) for order in orders) / len(orders)
+        surprise -= sum(math.log(in_order(made, own, order, order)) for order in orders) / len(orders)
     many = 3000
     with torch.no_grad():
         found = made.loss(rows.repeat(many, 1), label.repeat(many), Seed(0).torch())
@@ -177,7 +165,7 @@ def test_the_loss_bounds_the_surprise_at_a_set() -> None:
     row, orders = ROWS[3:4], list(permutations((1, 2, 3)))
     with torch.no_grad():
         found = 3 * float(made.loss(row.repeat(3000, 1), torch.zeros(3000, dtype=torch.long), Seed(0).torch()))
-    together = sum(in_order(made, 0, order) for order in orders)
+    together = sum(in_order(made, 0, order, order) for order in orders)
     assert found > -math.log(together / len(orders))
 
 

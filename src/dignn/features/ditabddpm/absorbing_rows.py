@@ -194,7 +194,7 @@ class AbsorbingRows:
         shown_sum = F.embedding_bag(
             column[shown], self.network.column.weight, revealed.cumsum(0) - revealed, mode="sum"
         )
-        # A row's own entries are foreseen by what other rows have, or the network would learn that frequencies know all.
+        # A row's own entries are foreseen by what other rows have: frequencies that know a row leave nothing to learn.
         row = torch.arange(len(rows), device=rows.device)[:, None].expand_as(column)
         base = self._base[label]
         base[row[there], column[there]] = self._base_of_others[label[row[there]], column[there]]

@@ -1,14 +1,16 @@
 """How often columns are entries of rows of each class, also where a class has few rows: modified Kneser-Ney smoothing.
 
 A class of a hundred rows lacks most of the rare columns that more rows of it would have, and those that it has once it
-has by chance. So a part of every count is given back (a discount, which follows from how many columns a class has once,
-twice, three and four times) and shared among all columns: by how many classes have each, as far as single counts left
-out of the rows are better foreseen like that, and by how often all rows have it (Chen and Goodman 1999).
+has by chance. So a part of every count is given back (a discount, by how many columns classes have once,
+twice, three and four times) and shared among all columns, by how many classes have each, or by how often all rows have
+it (Chen and Goodman 1999). And as far as classes do not differ, they are mixed with all rows. How much of each is what
+foresees entries best that are left out, row by row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import NamedTuple
 
 import torch
@@ -20,6 +22,8 @@ from dignn.features.table import Table
 _LEAST = 1e-7
 # How far the columns of all rows, rather than those of most classes, make up for what a class lacks: what is tried.
 _EVERYWHERE = (0.0, 0.25, 0.5, 0.75, 1.0)
+# Entries of all rows that each class is mixed with: what is tried.
+_BORROWED = (0.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)
 # Columns that are summed up together: bounds memory.
 _PIECE = 512
 
@@ -38,24 +42,36 @@ class LogFrequencies(NamedTuple):
     @classmethod
     def of(cls, table: Table, always: Tensor) -> LogFrequencies:
         """Of a table of d columns, of which those in ``always`` (d,) are no entries because every row has them."""
-        weight = table.label_weight.float()
-        share = weight / table.weight  # (L, n) of each row that is of the label
-        parts = [(weight @ there, share @ there) for there in _presence(table.rows)]
+        # A label without rows counts all of them, and tells nothing.
+        there = torch.cat([(table.condition > 0).any(0), torch.tensor([True])])
+        weight = table.label_weight[there].float()
+        share = weight / table.weight  # (L', n) of each row that is of the label
+        parts = [(weight @ present, share @ present) for present in _presence(table.rows)]
         frequency, rows = (torch.cat(one, dim=1).double().masked_fill(always, 0.0) for one in zip(*parts, strict=True))
-        everywhere = _shares(frequency[-1:])
-        kept, given_back = _discounted(frequency[:-1], rows[:-1])
-        several = _shares(rows[:-1].clamp_max(1.0).sum(0, keepdim=True))
+        frequency = frequency / table.weight.mean()
+        of_class, rows_of_class, total = frequency[:-1], rows[:-1], frequency.sum(1, keepdim=True)
+        everywhere, several = _shares(frequency[-1:]), _shares(rows_of_class.clamp_max(1.0).sum(0, keepdim=True))
+        kept, given_back = _discounted(of_class, rows_of_class)
         # Without one of its rows a column has as much less of what is kept; without its only row it has nothing.
-        left = kept * (1 - 1 / rows[:-1].clamp_min(1.0))
-        lacking = given_back * _best_mix(frequency[:-1], left, given_back, everywhere, several)
-        one_less = frequency[-1:] * (1 - 1 / rows[-1:].clamp_min(1.0)).clamp_min(0.5)
+        left = kept * (1 - 1 / rows_of_class.clamp_min(1.0))
+        one_less = everywhere * (1 - 1 / rows[-1:].clamp_min(1.0)).clamp_min(0.5)
 
-        def logs(of_class: Tensor, of_all: Tensor) -> Tensor:
-            total = frequency.sum(1, keepdim=True).clamp_min(1e-12)
-            found = torch.cat([of_class + lacking, of_all]) / total
-            return found.where(frequency.sum(1, keepdim=True) > 0, everywhere).clamp_min(_LEAST).log().float()
+        def mixed(own: Tensor, all_rows: Tensor, part: float, borrowed: float) -> Tensor:
+            lacking = part * all_rows + (1 - part) * several
+            return (own + given_back * lacking + borrowed * all_rows) / (total[:-1] + borrowed).clamp_min(1e-12)
 
-        return cls(logs(kept, frequency[-1:]), logs(left, one_less))
+        def foreseen(choice: tuple[float, float]) -> float:
+            return float((of_class * mixed(left, one_less, *choice).clamp_min(1e-12).log()).sum())
+
+        best = max(product(_EVERYWHERE, _BORROWED), key=foreseen)
+
+        def logs(own: Tensor, all_rows: Tensor) -> Tensor:
+            found = torch.cat([mixed(own, all_rows, *best), all_rows])
+            out = all_rows.repeat(len(there), 1)
+            out[there] = found.where(total > 0, all_rows)
+            return out.clamp_min(_LEAST).log().float()
+
+        return cls(logs(kept, everywhere), logs(left, one_less))
 
 
 def _presence(rows: Tensor) -> Iterator[Tensor]:
@@ -77,15 +93,6 @@ def _discounted(frequency: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
     discount = level[below] + part * (level[below + 1] - level[below])
     returned = frequency * (discount / rows.clamp_min(1e-12)).clamp_max(1.0)
     return frequency - returned, returned.sum(1, keepdim=True)
-
-
-def _best_mix(frequency: Tensor, left: Tensor, given_back: Tensor, everywhere: Tensor, several: Tensor) -> Tensor:
-    """What makes up for what classes lack: a mixture that foresees rows best that are left out, one by one.  (1, d)"""
-
-    def likelihood(mixed: Tensor) -> float:
-        return float((frequency * (left + given_back * mixed).clamp_min(1e-12).log()).sum())
-
-    return max((part * everywhere + (1 - part) * several for part in _EVERYWHERE), key=likelihood)
 
 
 def _shares(values: Tensor) -> Tensor:
