@@ -33,7 +33,7 @@ from dignn.metrics.column_errors import (
 from dignn.metrics.counting import some
 from dignn.metrics.feature_rows import FeatureRows
 from dignn.metrics.measures.cosine import mean_cosine
-from dignn.metrics.memorisation import memorisation
+from dignn.metrics.memorisation import Memorisation
 from dignn.metrics.mixed_rows import Encoding, column_error, counted
 
 FEATURE_METRICS = ("column_error", "pair_error", "row_density", "cosine", "c2st", "memorisation")
@@ -117,9 +117,8 @@ def feature_realism(
     if rows.kind is not FeatureKind.IDENTITY:
         made, known, others = as_numbers(rows, rows.made, rows.known, rows.real)
         value["cosine"], floor["cosine"] = mean_cosine(made, known), mean_cosine(others, known)
-        value["memorisation"], floor["memorisation"] = memorisation(
-            made, known, others, rows.kind, seed=seed.child("memorisation")
-        )
+        memorised = Memorisation(made, known, others, rows.kind, seed=seed.child("memorisation"))
+        value["memorisation"], floor["memorisation"] = memorised.share, memorised.floor
     return FeatureRealism(rows.kind, value, floor, compared, real)
 
 

@@ -1,4 +1,4 @@
-"""Classifier tests of all columns of the table at once, in processes beside other work: they take most of its time.
+"""Classifier tests of all columns of the table at once, beside other work: they take most of its time.
 
 Every test has a seed of its own, so that its value does not depend on where and when it is computed.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Future
-from contextlib import ExitStack
 from typing import Self
 
 from dignn.core.background import Background
@@ -19,9 +18,8 @@ from dignn.metrics.c2st import area
 from dignn.metrics.feature_realism import as_numbers, rows_c2st
 from dignn.metrics.feature_rows import FeatureRows
 
-# Rows of all tests together from which on processes are worth their start: ten tests of 500 rows of each side; five
-# take as long with processes as without.
-WORTH_ROWS = 10_000
+# Rows of all tests together from which on processes are worth their start: five tests of 500 rows of each side.
+WORTH_ROWS = 5_000
 
 
 class ToldApart:
@@ -36,19 +34,20 @@ class ToldApart:
         worth = cores() > 1 and sum(rows.made.shape[0] + rows.real.shape[0] for rows in tests) >= WORTH_ROWS
         self._tests = tests if worth else {}
         self._areas: dict[FeatureRows, Future[float | None]] = {rows: Future() for rows in self._tests}
-        self._stack = ExitStack()
+        self._beside = Background(self._compute)
 
     def __enter__(self) -> Self:
         if self._tests:
-            self._stack.enter_context(Background(self._compute))
+            self._beside.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        self._stack.__exit__(kind, error, None)
+        if self._tests:
+            self._beside.__exit__(kind, error, trace)
 
     def __call__(self, rows: FeatureRows, seed: Seed) -> float | None:
-        """The area; waits where it is being computed."""
-        return self._areas[rows].result() if rows in self._areas else rows_c2st(rows, seed)
+        """The area; whoever has to wait for it takes part in what is left to compute."""
+        return self._beside.wait_for(self._areas[rows]) if rows in self._areas else rows_c2st(rows, seed)
 
     def _compute(self) -> None:
         areas = list(self._areas.values())
@@ -57,7 +56,7 @@ class ToldApart:
                 (*as_numbers(rows, rows.made, rows.real), seed.child("c2st").value)
                 for rows, seed in self._tests.items()
             ]
-            map_processes(area, tables, found=lambda number, found: areas[number].set_result(found))
+            map_processes(area, tables, apart=True, found=lambda number, found: areas[number].set_result(found))
         except BaseException as error:
             for waiting in areas:
                 if not waiting.done():

@@ -13,7 +13,7 @@ from dignn.metrics.feature_realism import Values, as_numbers, distances, rows_c2
 from dignn.metrics.feature_rows import FeatureRows
 from dignn.metrics.judging import COLUMN_NOISE, Judge, Verdict, told_apart
 from dignn.metrics.measured import MeasuredGraphs, Reality
-from dignn.metrics.memorisation import memorisation
+from dignn.metrics.memorisation import Memorisation
 from dignn.metrics.metric import Figure, Metric, declare
 
 VALUES = ("column_error", "pair_error", "row_density", "c2st", "memorisation")
@@ -39,8 +39,8 @@ def _of_type(rows: FeatureRows, seed: Seed, reality: Reality) -> Values:
     values = distances(rows, seed, reality.told or rows_c2st)
     if rows.sides is not None:
         made, *sides = as_numbers(rows, rows.made, *rows.sides)
-        share, floor = memorisation(made, sides[0], sides[1], rows.kind, seed=seed.child("memorisation"))
-        values["memorisation"] = floor if rows.learned else share
+        found = Memorisation(made, sides[0], sides[1], rows.kind, seed=seed.child("memorisation"))
+        values["memorisation"] = found.floor if rows.learned else found.share
     return {name: values[name] for name in VALUES}
 
 
