@@ -11,7 +11,8 @@ from typing import Any, Generic, Self, TypeVar
 from dignn.core.pieces import GivenUpError, Pieces
 from dignn.core.processes import WAITED_FOR, stop_processes
 
-Result, Part = TypeVar("Result"), TypeVar("Part")
+Result = TypeVar("Result")
+Part = TypeVar("Part")
 
 # Seconds after which waiting looks whether somebody wants to interrupt it.
 _LOOK_EVERY = 0.2

@@ -43,22 +43,14 @@ def thresholds(ordered: np.ndarray, most: int) -> list[np.ndarray]:
     """
     changes = ordered[1:] != ordered[:-1]
     many = changes.sum(0) >= most
-    found: list[np.ndarray] = [np.zeros(0)] * ordered.shape[1]
-    column, row = changes.T.nonzero()
+    column, row = (changes & ~many).T.nonzero()
     between = (ordered[row, column] + ordered[row + 1, column]) / 2
-    ends = np.cumsum(np.bincount(column, minlength=len(found)))[:-1]
-    for number, cuts in enumerate(np.split(between, ends)):
-        found[number] = _ascending(cuts)
+    found = np.split(between, np.cumsum(np.bincount(column, minlength=len(many)))[:-1])
     shares = np.linspace(0, 100, most + 1)[1:-1]
     quantiles = np.percentile(ordered[:, many], shares, axis=0, method="averaged_inverted_cdf")
-    for number, cuts in zip(np.flatnonzero(many), quantiles.T, strict=True):
-        found[number] = _ascending(cuts)
+    for number, cuts in zip(np.flatnonzero(many).tolist(), quantiles.T, strict=True):
+        found[number] = cuts[np.r_[True, cuts[1:] > cuts[:-1]]]  # frequent values are several quantiles
     return found
-
-
-def _ascending(cuts: np.ndarray) -> np.ndarray:
-    """Each of them once; they come in order."""
-    return cuts[np.diff(cuts, prepend=-np.inf) > 0]
 
 
 def boosted_trees(rows: int, trees: int, state: int) -> BoostedTrees:
