@@ -54,7 +54,7 @@ class World:
 
     def measured(self, graphs: GraphBatch) -> MeasuredGraphs:
         """The graphs with what the rule chooses."""
-        return self.measuring.measured(self.ranking(graphs))
+        return self.measuring.measured(self.ranking(graphs), self.measuring.compared(graphs))
 
     def run(
         self,

@@ -176,7 +176,7 @@ def test_a_bootstrap_remembers_and_rows_that_were_not_learned_do_not(
     three: tuple[GraphBatch, ...], learned: dict[str, Tensor], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dignn.metrics.feature_rows.MOST_COMPARED_ROWS", 4000)
-    monkeypatch.setattr("dignn.metrics.feature_realism.c2st", lambda *_, **__: None)
+    monkeypatch.setattr("dignn.metrics.told_apart.area", lambda *_: None)
     _, train, held_out = three
     there = torch.cat([rows_in(train, name), rows_in(held_out, name)]).unique()
     old, new = there[learned[name][there]], there[~learned[name][there]]

@@ -14,12 +14,12 @@ import torch
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.plain_graph import plain_graphs
 from dignn.metrics.feature_rows import RealRows
-from dignn.metrics.measured import MeasuredGraphs, measured_graphs
+from dignn.metrics.measured import Compared, MeasuredGraphs, Structures, measured_graphs
 from dignn.metrics.measures.coverage import coverage
 from dignn.metrics.measures.mmd import KERNELS, mmd
 from dignn.metrics.measures.predictive import in_distribution
-from dignn.metrics.metric import METRICS, all_metrics
-from dignn.metrics.run import column
+from dignn.metrics.metric import METRICS, all_metrics, layers
+from dignn.metrics.run import of_set
 from dignn.selection.highest import Choice
 from dignn.selection.members import LOWER, UPPER
 from dignn.selection.motifs.sets import MotifSets, isomorphic
@@ -52,7 +52,8 @@ def measured(ranking: Ranking) -> MeasuredGraphs:
 
 def of_ranking(ranking: Ranking, **options: Any) -> MeasuredGraphs:
     """Without features, which take most of the time."""
-    return measured_graphs(ranking.candidates, ranking.scores, ranking.chosen, **{"compared": 300, **options})
+    compared = Compared(Structures(ranking.candidates))
+    return measured_graphs(ranking.candidates, ranking.scores, ranking.chosen, **{"compared": compared, **options})
 
 
 def value(path: str, measured: MeasuredGraphs, world: World, **changes: Any) -> Any:
@@ -89,7 +90,7 @@ def test_the_class_that_the_model_sees_is_part_of_the_type(ranking: Ranking) -> 
                 expected[int(scores.node[row])] = len(graphs.schema.node_types) + int(scores.logits[row].argmax())
             assert graph.types.tolist() == expected
     lied = replace(graphs, label=torch.where(graphs.label >= 0, 0, -1))
-    again = measured_graphs(lied, scores, ranking.chosen, compared=0, shown=3).first(as_seen=True)
+    again = measured_graphs(lied, scores, ranking.chosen, shown=3).first(as_seen=True)
     assert [g.types.tolist() for several in again for g in several] == [
         g.types.tolist() for several in shown for g in several
     ]
@@ -189,8 +190,8 @@ def test_mmd_of_the_paper_is_the_mean_over_classes(world: World, ranking: Rankin
 
 
 def test_structure_is_compared_with_held_out_graphs(world: World) -> None:
-    def layer(graphs: GraphBatch, **options: int) -> dict[str, Any]:
-        sound: dict[str, Any] = column(of_ranking(world.ranking(graphs), **options), world.reality)["sound"]
+    def layer(graphs: GraphBatch, **options: Compared) -> dict[str, Any]:
+        sound: dict[str, Any] = layers(of_set(of_ranking(world.ranking(graphs), **options), world.reality))["sound"]
         return sound
 
     held_out, train = world.real.held_out, world.real.train
@@ -198,7 +199,7 @@ def test_structure_is_compared_with_held_out_graphs(world: World) -> None:
     shown = layer(train)
     assert shown["mmd"]["degree"] > 1e-6
     assert shown["graphs"]["novelty"] == 0
-    nothing = layer(train, compared=0)
+    nothing = layer(train, compared=Compared())
     assert set(nothing["mmd"].values()) == set(nothing["graphs"].values()) == {None}
     assert nothing["typed_gf"] is not None
 
@@ -239,7 +240,7 @@ def test_graphs_of_the_right_class_have_more_contrast_than_swapped_ones(world: W
         [Choice(int(scores.graph[row]), row) for row in (own == number).nonzero()[:40, 0].tolist()]
         for number in range(4)
     ]
-    found = [measured_graphs(train, scores, chosen, compared=0, shown=40) for chosen in (right, right[1:] + right[:1])]
+    found = [measured_graphs(train, scores, chosen, shown=40) for chosen in (right, right[1:] + right[:1])]
     one, other = (sum(value("sound.contrast", sets, world).values()) for sets in found)
     assert one > 0 > other
     recall = [value("sound.planted", sets, world)["mean"]["motif_recall"] for sets in found]

@@ -49,7 +49,7 @@ def quick() -> Iterator[None]:
 def without_classifiers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Features and classifiers take most of the time, and tests that do not look at them do without."""
     monkeypatch.setattr(RealRows, "compared_with", lambda *_, **__: {})
-    monkeypatch.setattr("dignn.metrics.measures.graph_c2st.graph_c2st", lambda *_, **__: None)
+    monkeypatch.setattr("dignn.metrics.told_apart.area", lambda *_: None)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from dignn.cli.console import say_json, say_path
 from dignn.cli.options import EXPLAINER, Flag, Folder, Known, Method, Own, Preset, check_names, settings_of
 from dignn.cli.rebuild import as_noted
 from dignn.cli.subject import is_file, of_dataset, of_file
-from dignn.cli.summary import print_accuracy, print_summary, summary
+from dignn.cli.summary import print_accuracy, print_explanations, print_figures, summary
 from dignn.cli.working import working
 from dignn.core.errors import DignnError
 from dignn.core.presets import DEFAULT_PRESET
@@ -20,6 +20,7 @@ from dignn.explainers.settings import RunSettings
 
 if TYPE_CHECKING:
     from dignn.cli.subject import Subject
+    from dignn.explainers.base import Explainer
     from dignn.explanations.explanation import Explanations
 
 
@@ -51,8 +52,9 @@ def demo(
     check_folder(out)
     with working(quiet, json) as progress:
         subject = of_dataset("planted", seed, Known(), progress)
-        explanations = subject.explainer(EXPLAINER, config, seed, out, preset, progress).fit().explain()
-    _show(explanations, subject, out, quiet, json)
+        explainer = subject.explainer(EXPLAINER, config, seed, out, preset, progress)
+        explanations = _explained(explainer, subject, quiet, json)
+    _show(explanations, out, json)
 
 
 def explain(
@@ -72,8 +74,9 @@ def explain(
     """Explain a model, class by class, and write a run folder with a report.
 
     A data set by name: dignn's own model of it is explained, and trained first if that has not been done yet. A file of
-    your own: a HeteroData, a Data or a list of them, written by torch.save; the model is what --model returns. A run
-    that was stopped goes on where it stopped.
+    your own: a HeteroData, a Data or a list of them, written by torch.save; the model is what --model returns. The
+    explanations are shown, and on the page, before they are measured; figures follow. A run that was stopped goes on
+    where it stopped.
 
     Example: dignn explain dblp --out runs/dblp --seed 0
 
@@ -101,8 +104,9 @@ def explain(
             subject = as_noted(of_file(Path(name), own, progress), folder)
         else:
             subject = of_dataset(name, seed, known, progress)
-        explanations = subject.explainer(explainer, config, seed, folder, preset, progress).fit().explain()
-    _show(explanations, subject, folder, quiet, json)
+        method = subject.explainer(explainer, config, seed, folder, preset, progress)
+        explanations = _explained(method, subject, quiet, json)
+    _show(explanations, folder, json)
 
 
 def _refuse_options(name: str, known: Known, own: Own, *, file: bool) -> None:
@@ -119,11 +123,20 @@ def _refuse_options(name: str, known: Known, own: Own, *, file: bool) -> None:
         )
 
 
-def _show(explanations: Explanations, subject: Subject, folder: Path, quiet: bool, json: bool) -> None:
+def _explained(explainer: Explainer, subject: Subject, quiet: bool, json: bool) -> Explanations:
+    """Explanations, shown as soon as they are there; then they are measured."""
+    explanations = explainer.fit().explain(measure=False)
+    if not json:
+        if subject.card is not None and not quiet:
+            print_accuracy(subject.card)
+        print_explanations(explanations)
+    return explainer.measure()
+
+
+def _show(explanations: Explanations, folder: Path, json: bool) -> None:
+    """The end: everything as JSON, or what was measured after the explanations were shown."""
     if json:
         say_json(summary(explanations, folder))
         return
-    if subject.card is not None and not quiet:
-        print_accuracy(subject.card)
-    print_summary(explanations)
+    print_figures(explanations)
     say_path("Report", folder / "report.html")

@@ -1,4 +1,4 @@
-"""What commands show at their end: accuracies of a model, the best explanation of each class, the main figures."""
+"""What commands show: accuracies of a model, the best explanation of each class, and at the end the main figures."""
 
 from __future__ import annotations
 
@@ -36,7 +36,13 @@ def print_accuracy(card: Mapping[str, Any]) -> None:
 
 
 def print_summary(explanations: Explanations) -> None:
-    """The end of a run: a row per class, what the explanations say, and the main figures beside floor and controls."""
+    """Explanations and figures of a run."""
+    print_explanations(explanations)
+    print_figures(explanations)
+
+
+def print_explanations(explanations: Explanations) -> None:
+    """A row per class, and what the explanations say."""
     _print_classes(explanations)
     for name, several in explanations.items():
         if several and several[0].evidence is not None:
@@ -44,7 +50,14 @@ def print_summary(explanations: Explanations) -> None:
     difference = _difference(explanations)
     if difference is not None:
         say(f"Warning: {difference}")
-    _print_figures(explanations.about.get("metrics") or {}, explanations.about.get("timings") or {})
+
+
+def print_figures(explanations: Explanations) -> None:
+    """The main figures beside floor and controls, where they were measured, and the seconds of the run."""
+    _print_figures(explanations.about.get("metrics") or {})
+    timings = explanations.about.get("timings") or {}
+    if "WALL" in timings:
+        say(f"{timings['WALL']:.1f} s in all")
 
 
 def summary(explanations: Explanations, folder: Path) -> dict[str, Any]:
@@ -157,7 +170,7 @@ def _words(best: Explanation) -> list[str]:
     return [column for column, _ in best.top_features(best.node, ROW_WORDS)]
 
 
-def _print_figures(metrics: Mapping[str, Any], timings: Mapping[str, float]) -> None:
+def _print_figures(metrics: Mapping[str, Any]) -> None:
     from dignn.metrics.controls import CONTROLS
 
     floor = metrics.get("floor") or {}
@@ -177,5 +190,3 @@ def _print_figures(metrics: Mapping[str, Any], timings: Mapping[str, float]) -> 
                 "ours: random candidates, not refined, as many as of real graphs and of controls; "
                 "refined: all candidates, refined where need be, from which the explanations shown are chosen"
             )
-    if "WALL" in timings:
-        say(f"{timings['WALL']:.1f} s in all")

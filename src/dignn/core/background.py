@@ -12,6 +12,7 @@ from dignn.core.pieces import GivenUpError, Pieces
 from dignn.core.processes import WAITED_FOR, stop_processes
 
 Result = TypeVar("Result")
+Part = TypeVar("Part")
 
 # Seconds after which waiting looks whether somebody wants to interrupt it.
 _LOOK_EVERY = 0.2
@@ -58,10 +59,14 @@ class Background(Generic[Result]):
 
         Takes part in it meanwhile: pieces that no process has begun are done here.
         """
-        while not self._future.done():
+        return self.wait_for(self._future)
+
+    def wait_for(self, part: Future[Part]) -> Part:
+        """The same for a part of the work that is done when it fulfils this future."""
+        while not part.done():
             if not any(pieces.help() for pieces in self._offered):
-                wait([self._future], _LOOK_EVERY)
-        return self._future.result()
+                wait([part], _LOOK_EVERY)
+        return part.result()
 
     def _run(self) -> None:
         import torch

@@ -22,10 +22,16 @@ class Pieces(Generic[Result]):
     Args:
         function: what is called.
         arguments: of each call; the longest piece of work should come first.
+        found: called with the number and the result of a piece that whoever waits has done, in their thread.
     """
 
-    def __init__(self, function: Callable[..., Result], arguments: Sequence[tuple[Any, ...]]) -> None:
-        self._function, self._arguments = function, arguments
+    def __init__(
+        self,
+        function: Callable[..., Result],
+        arguments: Sequence[tuple[Any, ...]],
+        found: Callable[[int, Result], None] = lambda number, result: None,
+    ) -> None:
+        self._function, self._arguments, self._tell = function, arguments, found
         self._left = deque(range(len(arguments)))
         self._changed = threading.Condition()
         self._helping, self._given_up = 0, False
@@ -49,6 +55,7 @@ class Pieces(Generic[Result]):
             self._helping += 1
         try:
             self._found[number] = self._function(*self._arguments[number])
+            self._tell(number, self._found[number])
         except BaseException:
             self._given_up = True
             raise

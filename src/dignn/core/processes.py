@@ -48,7 +48,8 @@ def map_processes(
         apart: whether nothing is to run here, because this process has something else to do; by default a core is left
             to it. In the thread of a :class:`~dignn.core.background.Background` whoever waits for it takes part.
         done: called with the number of a piece that is finished.
-        found: called with its number and its result, for who waits for one piece and not for all.
+        found: called with its number and its result, for who waits for one piece and not for all; of a piece that
+            they have done themselves in their own thread.
 
     Raises:
         DignnError: a process ended unexpectedly.
@@ -58,7 +59,7 @@ def map_processes(
     free = max(1, cores() - 1) if apart else cores()
     workers = min(len(arguments), free if workers is None else workers)
     results: dict[int, Result] = {}
-    pieces = Pieces(function, arguments)
+    pieces = Pieces(function, arguments, found)
 
     def keep(number: int, result: Result) -> None:
         results[number] = result
@@ -76,7 +77,8 @@ def map_processes(
             for number, result in finished:
                 keep(number, result)
     for number, result in pieces.helped().items():
-        keep(number, result)
+        results[number] = result
+        done(number)
     for number, several in enumerate(arguments):
         if number not in results:
             keep(number, function(*several))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -30,11 +31,11 @@ from dignn.core.threads import single_thread
 from dignn.core.torch_defaults import TorchDefaults, plain_torch
 from dignn.explainers.arguments import check_fits, check_fresh, check_run, check_subject, made_fresh
 from dignn.explainers.checked_model import ACCEPTED, CheckedModel
-from dignn.explainers.chosen import chosen_explanations
+from dignn.explainers.chosen import Explained, chosen_explanations
 from dignn.explainers.model_and_data import agreement, model_and_data
 from dignn.explainers.settings import RunSettings
 from dignn.explanations.explanation import Explanations
-from dignn.explanations.explanation_files import GENERATION_FILE, METRICS_FILE, REFERENCE
+from dignn.explanations.explanation_files import GENERATION_FILE, METRICS_FILE, PAGE, REFERENCE, read_metrics
 from dignn.features.bank import FeatureBank
 from dignn.features.settings import FeatureSettings
 from dignn.graphs.batch import GraphBatch
@@ -54,8 +55,9 @@ from dignn.report.reference import Reference
 from dignn.sampling.division import RealGraphs, divide, is_learned
 from dignn.sampling.unlabelled import label_unlabelled
 from dignn.selection.members import Members, all_members
-from dignn.selection.ranking import Ranker, Ranking
+from dignn.selection.ranking import Ranker
 
+log = logging.getLogger(__name__)
 CANDIDATES, FEATURES, UNREFINED = "candidates.safetensors", "features.safetensors", "unrefined.safetensors"
 
 
@@ -152,6 +154,7 @@ class Explainer(ABC):
         self._candidates: GraphBatch | None = None
         self._compared: GraphBatch | None = None
         self._metrics: dict[str, Any] | None = None
+        self._explained: Explained | None = None
         self._findings: dict[str, Any] = {}
 
     @classmethod
@@ -299,7 +302,10 @@ class Explainer(ABC):
 
     @plain_torch()
     def explain(self, top_k: int | None = None, *, measure: bool = True, measure_again: bool = False) -> Explanations:
-        """Validity, selection and metrics (steps 3 to 5): per class the graphs that speak for it best.
+        """Validity and selection (steps 3 and 4), then metrics (:meth:`measure`): per class what speaks for it best.
+
+        In a run folder explanations and page are there before measuring begins; then metrics are added. A run that is
+        stopped meanwhile measures when it is called again.
 
         Args:
             top_k: explanations per class; by default as many as the settings say.
@@ -320,7 +326,6 @@ class Explainer(ABC):
                 ranking = self.ranker.rank(valid, self.adapter.score(valid), top_k)
                 number, known = validity.valid.nonzero()[:, 0], (self.real.train_given, self.train_scores)
                 by_class = chosen_explanations(ranking, top_k, number, self.members, self.adapter, known)
-            self._metrics = self._measured(ranking, validity, measure, measure_again)
             reference = self.run.artifact(
                 REFERENCE,
                 lambda: Reference.gather(self.real.data, self.real.held_out, valid),
@@ -328,11 +333,39 @@ class Explainer(ABC):
                 Reference.load,
                 anew=measure_again,
             )
+        self._metrics = self._known_metrics(measure_again)
         explanations = Explanations(by_class, self._told(validity, top_k), reference)
         if self.run.folder is not None:
             explanations.save(self.run.folder)
-            explanations.report(self.run.folder / "report.html")
-        return explanations
+            explanations.report(self.run.folder / PAGE)
+        self._explained = Explained(explanations, ranking, validity)
+        return self.measure(again=measure_again) if measure or measure_again else explanations
+
+    @plain_torch()
+    def measure(self, *, again: bool = False) -> Explanations:
+        """The explanations that :meth:`explain` gave last with their metrics (step 5), measured where none are known.
+
+        Args:
+            again: whether metrics that are known are measured anew; should that fail, they stay.
+        """
+        if self._explained is None:
+            raise DignnError("There is nothing to measure yet; call explain first")
+        instance("again", again, bool, "True or False")
+        if self._metrics is not None and not again:
+            return self._explained.explanations
+        self.check()
+        with single_thread():
+            self._metrics = self.run.artifact(
+                METRICS_FILE,
+                partial(self._measured, self._explained),
+                lambda value, path: write_json(path, value),
+                read_metrics,
+                anew=again,
+            )
+        self._explained = self._explained.told(metrics=self._metrics, timings=self.run.note_timings())
+        if self.run.folder is not None:
+            self._explained.explanations.report(self.run.folder / PAGE)
+        return self._explained.explanations
 
     # -- steps ----------------------------------------------------------------------------------------
 
@@ -406,25 +439,25 @@ class Explainer(ABC):
             raise DignnError(f"The fresh data does not fit: {error}") from error
         return found
 
-    def _measured(self, ranking: Ranking, validity: Validity, measure: bool, again: bool) -> dict[str, Any] | None:
-        """What is known, or measured now; None where nothing is known and nothing shall be measured."""
+    def _known_metrics(self, doubted: bool) -> dict[str, Any] | None:
+        """What has been measured already; None where nothing has, or where it is ``doubted`` and cannot be read."""
         there = self.run.folder is not None and (self.run.folder / METRICS_FILE).exists()
-        if not again and (self._metrics is not None or not (measure or there)):
+        if self._metrics is not None or self.run.folder is None or not there:
             return self._metrics
+        try:
+            return read_metrics(self.run.folder / METRICS_FILE)
+        except RunFolderError:
+            if doubted:
+                return None
+            raise
 
-        def make() -> dict[str, Any]:
-            with self.run.stage("EVAL") as tick:
-                fresh = None if self._fresh is None else self._fresh_graphs()
-                measuring = Measuring(self.adapter, self.real, self.train_scores, self.ranker, self.truth, self.seed)
-                return measuring.measure(ranking, self._unrefined(), validity, fresh, tick)
-
-        return self.run.artifact(
-            METRICS_FILE,
-            make,
-            lambda value, path: write_json(path, value),
-            lambda path: read_json(path, "paper", "sound", "floor", "control"),
-            anew=again,
-        )
+    def _measured(self, explained: Explained) -> dict[str, Any]:
+        if self.run.folder is not None:
+            log.info("The explanations are in %s; how far to trust them is measured now", self.run.folder / PAGE)
+        with self.run.stage("EVAL") as tick:
+            fresh = None if self._fresh is None else self._fresh_graphs()
+            measuring = Measuring(self.adapter, self.real, self.train_scores, self.ranker, self.truth, self.seed)
+            return measuring.measure(explained.ranking, self._unrefined(), explained.validity, fresh, tick)
 
     def _told(self, validity: Validity, top_k: int) -> dict[str, Any]:
         """What a report tells beside the graphs."""

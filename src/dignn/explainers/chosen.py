@@ -3,18 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from dignn.evidence.gathering import gather
-from dignn.explanations.explanation import Explanation, Standing
+from dignn.explanations.explanation import Explanation, Explanations, Standing
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.validity import Validity
 from dignn.model.adapter import GNNAdapter
 from dignn.model.scores import Scores
 from dignn.selection.members import Members
 from dignn.selection.ranking import Ranking
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """Explanations, and what measuring them needs.
+
+    Args:
+        explanations: by class.
+        ranking: of all valid candidates, from which they were chosen.
+        validity: of all candidates.
+    """
+
+    explanations: Explanations
+    ranking: Ranking
+    validity: Validity
+
+    def told(self, **more: Any) -> Explained:
+        """The same with more to tell."""
+        return replace(self, explanations=replace(self.explanations, about={**self.explanations.about, **more}))
 
 
 def chosen_explanations(

@@ -16,7 +16,7 @@ EXPLANATIONS_FORMAT = "dignn.Explanations.2"
 EXPLANATIONS, GRAPHS = "explanations.json", "explanations.safetensors"
 # What a report shows beside explanations; folders of earlier versions lack both.
 NEAREST, REFERENCE = "nearest.safetensors", "backdrop.safetensors"
-METRICS_FILE, GENERATION_FILE = "metrics.json", "generation.json"
+METRICS_FILE, GENERATION_FILE, PAGE = "metrics.json", "generation.json", "report.html"
 # Parts of ``about`` that no other file of a run folder holds.
 TOLD = ("call", "from_preset", "validity", "sampling", "dropped", "agreement", "difference")
 Item = TypeVar("Item")
@@ -91,6 +91,11 @@ def load(
     return by_class, about, Reference.load(folder / REFERENCE) if (folder / REFERENCE).exists() else None
 
 
+def read_metrics(path: Path) -> dict[str, Any]:
+    """``metrics.json``."""
+    return read_json(path, "paper", "sound", "floor", "control")
+
+
 def _graphs(path: Path, number: int) -> list[GraphBatch]:
     if not number:
         return []
@@ -110,7 +115,7 @@ def _about(folder: Path) -> dict[str, Any]:
     words = "mend the file or delete it: only the words about settings need it"
     about = read_json(folder / CONFIG, remedy=words) if (folder / CONFIG).exists() else {}
     if (folder / METRICS_FILE).exists():
-        about["metrics"] = read_json(folder / METRICS_FILE, "paper", "sound", "floor", "control")
+        about["metrics"] = read_metrics(folder / METRICS_FILE)
     if (folder / GENERATION_FILE).exists():
         about["generation"] = read_json(folder / GENERATION_FILE)
     if (folder / TIMINGS).exists():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -16,8 +16,6 @@ if TYPE_CHECKING:  # it loads torch, which processes that run this test alone do
 MOST_PER_SIDE, LEAST_PER_SIDE = 2000, 10
 FOLDS = 5
 TREES = 40
-# Values of a column that trees tell apart: with few rows, finding more takes as long as the trees.
-TREE_BINS, FEW_ROWS, BINS_OF_FEW = 255, 2000, 64
 # Copies of a row that are a larger share of all rows than this are something to learn; fewer are chance.
 FREQUENT_ROW = 0.01
 # Tables with more columns than this are shown to trees by their most frequent columns and main directions.
@@ -65,12 +63,9 @@ def area(generated: sparse.csr_matrix, real: sparse.csr_matrix, seed: int) -> fl
 
     # One thread gives the same bits everywhere, and small trees on several mostly wait for each other.
     with threadpool_limits(1):
-        areas = [_area(_trees(len(label), state), _seen_by_trees(rows, copies, state), label, fold)]
+        areas = [_trees_area(_seen_by_trees(rows, copies, state), label, fold, state)]
         if rows.shape[1] > MANY_COLUMNS:
-            from sklearn.linear_model import LogisticRegression
-
-            size = np.sqrt((rows.data**2).mean()) if rows.nnz else 1.0  # so that units do not matter
-            areas.append(_area(LogisticRegression(C=0.1, max_iter=300), rows / size, label, fold))
+            areas.append(_regression_area(rows, label, fold))
     return max(areas)
 
 
@@ -118,26 +113,33 @@ def _seen_by_trees(rows: sparse.csr_matrix, copies: _Copies, state: int) -> np.n
     return np.hstack(seen)
 
 
-def _trees(count: int, state: int) -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(
-        max_iter=TREES,
-        learning_rate=0.15,
-        max_leaf_nodes=15,
-        min_samples_leaf=max(2, min(20, count // 20)),
-        early_stopping=False,
-        max_bins=TREE_BINS if count > FEW_ROWS else BINS_OF_FEW,
-        random_state=state,
-    )
-
-
-def _area(classifier: Any, rows: np.ndarray | sparse.csr_matrix, label: np.ndarray, fold: np.ndarray) -> float:
+def _trees_area(seen: np.ndarray, label: np.ndarray, fold: np.ndarray, state: int) -> float:
+    """Of boosted trees."""
     from sklearn.metrics import roc_auc_score
 
+    from dignn.metrics.boosted_trees import boosted_trees, splittable
+
+    trees = boosted_trees(len(label), TREES, state)
     areas = []
     for number in range(FOLDS):
         test = fold == number
-        classifier.fit(rows[~test], label[~test])
-        areas.append(roc_auc_score(label[test], classifier.decision_function(rows[test])))
+        learned = seen[~test]
+        columns = splittable(learned, trees.min_samples_leaf)
+        trees.fit(learned[:, columns], label[~test])
+        areas.append(roc_auc_score(label[test], trees.decision_function(seen[test][:, columns])))
+    return float(np.mean(areas))
+
+
+def _regression_area(rows: sparse.csr_matrix, label: np.ndarray, fold: np.ndarray) -> float:
+    """Of a logistic regression."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
+
+    regression = LogisticRegression(C=0.1, max_iter=300)
+    rows = rows / (np.sqrt((rows.data**2).mean()) if rows.nnz else 1.0)  # so that units do not matter
+    areas = []
+    for number in range(FOLDS):
+        test = fold == number
+        regression.fit(rows[~test], label[~test])
+        areas.append(roc_auc_score(label[test], regression.decision_function(rows[test])))
     return float(np.mean(areas))

@@ -28,7 +28,7 @@ def by_rule(ranking: Ranking, reality: Reality) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for rule in SELECTIONS:
         chosen = ranking.by(rule)
-        measured = measured_graphs(ranking.candidates, ranking.scores, chosen, compared=0)
+        measured = measured_graphs(ranking.candidates, ranking.scores, chosen)
         first = [(several[0].score, number) for number, several in enumerate(chosen) if several]
         best = [float(ranking.scores.probability[place]) for place in first]
         chosen_by = [metric for metric in all_metrics() if metric.about == "explanations"]

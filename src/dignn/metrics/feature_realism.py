@@ -6,7 +6,7 @@ can be compared: without training rows there are no floors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -18,7 +18,6 @@ from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.graphs.column_checks import breach as unfit
 from dignn.graphs.feature_spec import Column, FeatureKind, FeatureSpec
-from dignn.metrics.c2st import c2st
 from dignn.metrics.column_errors import (
     Indicators,
     Matrix,
@@ -33,8 +32,9 @@ from dignn.metrics.column_errors import (
 from dignn.metrics.counting import some
 from dignn.metrics.feature_rows import FeatureRows
 from dignn.metrics.measures.cosine import mean_cosine
-from dignn.metrics.memorisation import memorisation
+from dignn.metrics.memorisation import Memorisation
 from dignn.metrics.mixed_rows import Encoding, column_error, counted
+from dignn.metrics.told_apart import Told, TwoSamples, computed
 
 FEATURE_METRICS = ("column_error", "pair_error", "row_density", "cosine", "c2st", "memorisation")
 # Rows of a table that are looked at at most.
@@ -117,9 +117,8 @@ def feature_realism(
     if rows.kind is not FeatureKind.IDENTITY:
         made, known, others = as_numbers(rows, rows.made, rows.known, rows.real)
         value["cosine"], floor["cosine"] = mean_cosine(made, known), mean_cosine(others, known)
-        value["memorisation"], floor["memorisation"] = memorisation(
-            made, known, others, rows.kind, seed=seed.child("memorisation")
-        )
+        memorised = Memorisation(made, known, others, rows.kind, seed=seed.child("memorisation"))
+        value["memorisation"], floor["memorisation"] = memorised.share, memorised.floor
     return FeatureRealism(rows.kind, value, floor, compared, real)
 
 
@@ -139,12 +138,17 @@ def compared_rows(
     return FeatureRows(kind, found["generated"], found["held-out"], found.get("training"), columns=columns)
 
 
-def rows_c2st(rows: FeatureRows, seed: Seed) -> float | None:
-    """How well a classifier tells the rows made from real ones."""
-    return c2st(*as_numbers(rows, rows.made, rows.real), seed=seed.child("c2st"))
+def rows_test(rows: FeatureRows, seed: Seed) -> TwoSamples:
+    """How well a classifier tells the rows made from real ones, to be computed."""
+
+    def tables() -> tuple[Matrix, Matrix]:
+        made, real = as_numbers(rows, rows.made, rows.real)
+        return made, real
+
+    return TwoSamples(tables, rows.made.shape[0] + rows.real.shape[0], seed.child("c2st"))
 
 
-def distances(rows: FeatureRows, seed: Seed, told: Callable[[FeatureRows, Seed], float | None] = rows_c2st) -> Values:
+def distances(rows: FeatureRows, seed: Seed, told: Told = computed) -> Values:
     """Distances of the rows made from real ones, and their cosine, by metric; memorisation is left None.
 
     Args:
@@ -157,7 +161,7 @@ def distances(rows: FeatureRows, seed: Seed, told: Callable[[FeatureRows, Seed],
     if kind is FeatureKind.IDENTITY:  # one-hot rows: one choice, not many columns
         return {**nothing, "column_error": total_variation(_member(made), _member(real))}
     if rows.columns is not None:
-        return {**nothing, **_mixed_distances(rows, rows.columns), "c2st": told(rows, seed)}
+        return {**nothing, **_mixed_distances(rows, rows.columns), "c2st": told(rows, rows_test(rows, seed))}
     continuous = kind is FeatureKind.CONTINUOUS
     # Whether the number of non-zeros says anything.
     zeros = real.nnz < real.shape[0] * real.shape[1] if continuous else kind is not FeatureKind.CATEGORICAL
@@ -167,7 +171,7 @@ def distances(rows: FeatureRows, seed: Seed, told: Callable[[FeatureRows, Seed],
         "pair_error": _pair_error(rows),
         "row_density": row_density_distance(made, real) if zeros else None,
         "cosine": mean_cosine(made, real),
-        "c2st": told(rows, seed),
+        "c2st": told(rows, rows_test(rows, seed)),
     }
 
 

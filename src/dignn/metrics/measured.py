@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from functools import cached_property
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
 
 from dignn.core.seeds import Seed
-from dignn.graphs.batch import PADDING, GraphBatch, spread
+from dignn.graphs.batch import PADDING, GraphBatch
 from dignn.graphs.isomorphism import fingerprints
 from dignn.graphs.motif import GroundTruth
 from dignn.graphs.plain_graph import PlainGraph, plain_graphs
 from dignn.metrics.feature_rows import ClassRows, FeatureRows
+from dignn.metrics.told_apart import Told, computed
 from dignn.model.scores import Scores
 from dignn.selection.highest import Choice
 from dignn.selection.members import Members
@@ -87,7 +89,7 @@ class Reality:
         members: real members of each class, which say where these lie.
         new_members: members among held-out graphs, without those that were learned from.
         truth: what was planted, where that is known.
-        told: how well a classifier tells rows apart, where that is computed beside other work.
+        told: how well a classifier tells rows or graphs apart; by default computed when it is asked.
     """
 
     seed: Seed
@@ -99,7 +101,7 @@ class Reality:
     members: Sequence[Members] = ()
     new_members: Sequence[Members] = ()
     truth: GroundTruth | None = None
-    told: Callable[[FeatureRows, Seed], float | None] | None = None
+    told: Told = computed
 
     @property
     def has(self) -> frozenset[Need]:
@@ -108,15 +110,50 @@ class Reality:
         return frozenset(need for need, found in there.items() if found)
 
 
+@dataclass(frozen=True, eq=False)
+class Structures:
+    """Graphs whose structure is compared with that of real graphs.
+
+    Args:
+        graphs: as many as are compared.
+    """
+
+    graphs: GraphBatch
+
+    @cached_property
+    def plain(self) -> tuple[PlainGraph, ...]:
+        """As plain graphs."""
+        return tuple(plain_graphs(self.graphs))
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Their fingerprints."""
+        return names_of(self.graphs)
+
+
+class Compared(NamedTuple):
+    """What of a set of graphs is compared with real graphs, whichever of them stand for a class.
+
+    Args:
+        structures: None where they are not their own.
+        rows: by node type, feature rows beside real ones; None where they are not their own.
+    """
+
+    structures: Structures | None = None
+    rows: Mapping[str, FeatureRows] | None = None
+
+
+_NOTHING = Compared()
+
+
 def measured_graphs(
     graphs: GraphBatch,
     scores: Scores,
     chosen: Sequence[Sequence[Choice]],
     *,
-    compared: int,
+    compared: Compared = _NOTHING,
     valid: float | None = None,
     shown: int | None = 1,
-    rows: Mapping[str, FeatureRows] | None = None,
     class_rows: Sequence[ClassRows] = (),
 ) -> MeasuredGraphs:
     """Graphs of a run.
@@ -124,23 +161,22 @@ def measured_graphs(
     Args:
         graphs, scores: the graphs, and what the model says of them.
         chosen: which of them stand for each class, best first.
-        compared: graphs whose structure is compared with real graphs at most, evenly spread; 0 where it is not their
-            own.
-        valid, shown, rows, class_rows: as :class:`MeasuredGraphs` has them; no rows where features are not their own.
+        compared: what of them is compared with real graphs.
+        valid, shown, class_rows: as :class:`MeasuredGraphs` has them; no rows where features are not their own.
     """
-    has: dict[Need, object] = {"graphs": True, "model": True, "structure": compared, "features": rows or class_rows}
+    structures, rows = compared
+    has: dict[Need, object] = {"graphs": True, "model": True, "structure": structures, "features": rows or class_rows}
     best = [[choice.graph for choice in several[:PAPER_GRAPHS]] for several in chosen]
     nodes = [None if node < 0 else node for node in scores.node.tolist()]
     as_seen = _as_seen(graphs, scores)
-    few = graphs[spread(len(graphs), compared)]
     used = sorted({number for several in best for number in several})
     plain = dict(zip(used, plain_graphs(graphs[used]), strict=True))  # a graph may stand for several classes
     return MeasuredGraphs(
         has=frozenset(need for need, there in has.items() if there),
         classes=graphs.schema.classes,
         valid=valid,
-        plain=plain_graphs(few),
-        names=names_of(few),
+        plain=() if structures is None else structures.plain,
+        names=() if structures is None else structures.names,
         best=[[plain[number] for number in several] for several in best],
         best_as_seen=[plain_graphs(as_seen[several[:shown]], class_typed=True) for several in best],
         shown=shown,

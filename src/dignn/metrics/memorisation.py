@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy import sparse
 
@@ -20,15 +22,11 @@ SIDE_PARTS = 5
 _TIE = 1e-9
 
 
-def memorisation(
-    generated: Matrix, train: Matrix, held_out: Matrix, kind: FeatureKind, *, seed: Seed
-) -> tuple[float, float | None]:
+class Memorisation:
     """Share of generated rows that are nearer to a training row than to a held-out row; ties count one half.
 
     Both sides have as many rows: the larger one is cut into as many such parts as it has, at most 5, and the share is
-    the mean over them. The floor is the share of real rows that stand on neither side: those of the larger table, each
-    with the parts that it is not in. It tells how far chance goes: a single short row that is near to all others (a
-    hub) can move both by 0.05. None if there is one part only.
+    the mean over them.
 
     Distances: L1 for binary columns and counts, the number of different columns for categorical ones, and Euclid in
     units of the training rows' standard deviations for continuous ones. Mixed rows come as numbers of one scale
@@ -36,22 +34,53 @@ def memorisation(
 
     Args:
         generated, train, held_out: rows (n, d) each; all have the same width.
+        kind: what the columns hold.
+        seed: of the parts, and of the rows that are looked at.
     """
-    rng = seed.numpy()
-    generated, train, held_out = _squared(kind, train, [generated, train, held_out])
-    larger, smaller = (train, held_out) if train.shape[0] > held_out.shape[0] else (held_out, train)
-    count, size = larger.shape[0], smaller.shape[0]
-    order = rng.permutation(count)
-    parts = [order[start : start + size] for start in range(0, min(count - size, (SIDE_PARTS - 1) * size) + 1, size)]
-    tables = generated, larger
-    looked_at = [some(table.shape[0], MOST_SOUGHT, rng) for table in tables]
-    # (rows, parts) whether the part is nearer than the smaller side
-    made, own = (_nearer(table[rows], larger, parts, smaller) for table, rows in zip(tables, looked_at, strict=True))
-    elsewhere = np.stack([~np.isin(looked_at[1], part) for part in parts], axis=1)
-    floor = float(own[elsewhere].mean()) if elsewhere.any() else None
-    if larger is train:
-        return float(made.mean()), floor
-    return 1 - float(made.mean()), None if floor is None else 1 - floor
+
+    def __init__(self, generated: Matrix, train: Matrix, held_out: Matrix, kind: FeatureKind, *, seed: Seed) -> None:
+        rng = seed.numpy()
+        generated, train, held_out = _squared(kind, train, [generated, train, held_out])
+        self._of_train = train.shape[0] > held_out.shape[0]
+        self._larger, self._smaller = (train, held_out) if self._of_train else (held_out, train)
+        count, size = self._larger.shape[0], self._smaller.shape[0]
+        order, starts = rng.permutation(count), range(0, min(count - size, (SIDE_PARTS - 1) * size) + 1, size)
+        self._parts = [order[start : start + size] for start in starts]
+        self._generated = generated[some(generated.shape[0], MOST_SOUGHT, rng)]
+        self._own = some(count, MOST_SOUGHT, rng)
+
+    @cached_property
+    def share(self) -> float:
+        """Of generated rows."""
+        return self._of_training(float(self._nearer(self._generated).mean()))
+
+    @cached_property
+    def floor(self) -> float | None:
+        """Of real rows that stand on neither side: those of the larger table, each with the parts that it is not in.
+
+        It tells how far chance goes: a single short row that is near to all others (a hub) can move both by 0.05. None
+        if there is one part only.
+        """
+        elsewhere = np.stack([~np.isin(self._own, part) for part in self._parts], axis=1)
+        if not elsewhere.any():
+            return None
+        return self._of_training(float(self._nearer(self._larger[self._own])[elsewhere].mean()))
+
+    def _of_training(self, nearer: float) -> float:
+        """The share that is nearer to training rows, of the share that is nearer to the larger table."""
+        return nearer if self._of_train else 1 - nearer
+
+    def _nearer(self, rows: Matrix) -> np.ndarray:
+        """Whether each row is nearer to one of each part than to one of the smaller table: 1, 0, or 1/2.  (n, parts)"""
+        found = []
+        tables = [self._larger[part] for part in self._parts]
+        for start in range(0, rows.shape[0], DISTANCE_ROWS):
+            block = rows[start : start + DISTANCE_ROWS]
+            far = _nearest(block, self._smaller)[:, None]
+            near = np.stack([_nearest(block, table) for table in tables], axis=1)
+            tie = np.abs(near - far) <= _TIE * (1 + _lengths(block)[:, None] + np.abs(near))
+            found.append(np.where(tie, 0.5, near < far))
+        return np.concatenate(found)
 
 
 def _squared(kind: FeatureKind, train: Matrix, tables: list[Matrix]) -> list[Matrix]:
@@ -81,19 +110,6 @@ def _thermometers(tables: list[Matrix]) -> list[Matrix]:
         shape = (table.shape[0], width * levels)
         coded.append(sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape=shape))
     return coded
-
-
-def _nearer(rows: Matrix, larger: Matrix, parts: list[np.ndarray], smaller: Matrix) -> np.ndarray:
-    """Whether each row is nearer to a row of each part than to one of the smaller table: 1, 0, or 1/2.  (n, parts)"""
-    found = []
-    tables = [larger[part] for part in parts]
-    for start in range(0, rows.shape[0], DISTANCE_ROWS):
-        block = rows[start : start + DISTANCE_ROWS]
-        far = _nearest(block, smaller)[:, None]
-        near = np.stack([_nearest(block, table) for table in tables], axis=1)
-        tie = np.abs(near - far) <= _TIE * (1 + _lengths(block)[:, None] + np.abs(near))
-        found.append(np.where(tie, 0.5, near < far))
-    return np.concatenate(found)
 
 
 def _nearest(rows: Matrix, table: Matrix) -> np.ndarray:

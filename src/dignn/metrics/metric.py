@@ -6,10 +6,11 @@ summary in the terminal, ``dignn metrics`` and the table in the documentation fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from dignn.core.progress import Tick, silent
 from dignn.core.registry import Registry, import_modules
 from dignn.metrics import measures
 from dignn.metrics.judging import Judge
@@ -71,6 +72,7 @@ class Metric:
             ``explanations`` where it is about which graphs stand for a class, so that those shown are judged.
         against: the real graphs that it compares with. Its floor is what the others score: training graphs against
             held-out ones, or held-out graphs against training ones.
+        told: whether it asks classifiers (``Reality.told``), which learn beside everything else.
         figures: what people see of it.
     """
 
@@ -81,6 +83,7 @@ class Metric:
     compute: Callable[[MeasuredGraphs, Reality], Any]
     about: Literal["graphs", "explanations"] = "graphs"
     against: Literal["held-out", "training"] = "held-out"
+    told: bool = False
     figures: tuple[Figure, ...] = ()
 
     def of(self, measured: MeasuredGraphs, reality: Reality) -> Any:
@@ -116,3 +119,18 @@ def layers(value: Callable[[Metric], Any]) -> dict[str, Any]:
             place = place.setdefault(part, {})
         place[name] = value(metric)
     return found
+
+
+def columns(sets: Mapping[str, Callable[[Metric], Any]], tick: Tick = silent) -> dict[str, dict[str, Any]]:
+    """Both layers of several sets of graphs; what asks classifiers is computed last, since they learn meanwhile.
+
+    Args:
+        sets: by name, the value of a metric of the set.
+        tick: progress, by sets; first without classifiers, then with them.
+    """
+    values: dict[tuple[str, str], Any] = {}
+    for told in (False, True):
+        for done, (name, value) in enumerate(sets.items(), start=1 + told * len(sets)):
+            values |= {(name, metric.path): value(metric) for metric in all_metrics() if metric.told is told}
+            tick(done, 2 * len(sets))
+    return {name: layers(lambda metric, name=name: values[name, metric.path]) for name in sets}  # type: ignore[misc]

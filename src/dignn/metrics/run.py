@@ -8,7 +8,7 @@ A value that does not apply is null.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,11 +24,21 @@ from dignn.graphs.validity import Validity, check_validity
 from dignn.metrics.controls import CONTROLS, control_sets
 from dignn.metrics.counting import some
 from dignn.metrics.details import by_rule, details
-from dignn.metrics.feature_rows import FeatureRows, RealRows
-from dignn.metrics.measured import PAPER_GRAPHS, TRUTH_GRAPHS, MeasuredGraphs, Reality, measured_graphs, names_of
+from dignn.metrics.feature_rows import RealRows
+from dignn.metrics.measured import (
+    PAPER_GRAPHS,
+    TRUTH_GRAPHS,
+    Compared,
+    MeasuredGraphs,
+    Reality,
+    Structures,
+    measured_graphs,
+    names_of,
+)
 from dignn.metrics.measures.feature_errors import foreseen_tests
-from dignn.metrics.metric import layers
-from dignn.metrics.told_apart import ToldApart
+from dignn.metrics.measures.graph_c2st import foreseen_graph_tests
+from dignn.metrics.metric import Metric, columns
+from dignn.metrics.told_apart import ToldApart, TwoSamples
 from dignn.model.adapter import GNNAdapter
 from dignn.model.scores import Scores
 from dignn.sampling.division import RealGraphs, is_learned
@@ -39,8 +49,6 @@ from dignn.selection.ranking import Ranker, Ranking
 
 # Graphs that every column of the table rests on, and held-out graphs that they are compared with, at most.
 COMPARED = 300
-# Parts of measuring: three columns, four controls, fresh data, the rest.
-MEASURED_PARTS = 9
 
 
 def drawn(graphs: GraphBatch, seed: Seed, most: int | None = None) -> GraphBatch:
@@ -82,31 +90,45 @@ class Measuring:
         """
         counts = validity.counts()
         made = counts["valid"] / counts["generated"] if counts["generated"] else None
-        compared = drawn(unrefined, self.seed.child("compared"), self.number)
-        controls = control_sets(compared, self.real.train, self.seed.child("controls")) if len(compared) else {}
-        sets = {"ours": compared, "shown": ranking.candidates, **controls}
-        bare = [name for name in controls if not CONTROLS[name].features]  # of which no features are measured
-        rows = {name: {} if name in bare else self.rows.compared_with(graphs) for name, graphs in sets.items()}
-        foreseen = [rows["ours"], rows["shown"], self.floor[0].rows, *rows.values()]
-        with ToldApart(foreseen_tests(foreseen, self.reality)) as told:
+        few = drawn(unrefined, self.seed.child("compared"), self.number)
+        controls = control_sets(few, self.real.train, self.seed.child("controls")) if len(few) else {}
+        ours, shown = self.compared(few), self.compared(ranking.candidates)
+        others = {
+            name: self.compared(graphs, structure=not CONTROLS[name].features, features=CONTROLS[name].features)
+            for name, graphs in controls.items()
+        }
+        unseen = None if fresh is None else self._fresh(fresh, few, ours)
+        tests = foreseen([ours, shown, self._floor_compared, *others.values()], self.reality)
+        with ToldApart(tests if unseen is None else tests | foreseen(unseen[1:], unseen[0])) as told:
             reality = replace(self.reality, told=told)
-            ours = self.ranked(compared, valid=made, rows=rows["ours"])
-            shown = self.measured(ranking, valid=made, rows=rows["shown"])
-            found = column(ours, reality)
-            tick(1, MEASURED_PARTS)
-            found["candidates"] = column(shown, reality)
-            tick(2, MEASURED_PARTS)
-            found["floor"] = floor_column(*self.floor, reality)
-            found["control"] = {}
-            for done, (name, control) in enumerate(controls.items()):
-                tick(3 + done, MEASURED_PARTS)
-                found["control"][name] = column(self._control(name, control, rows[name]), reality)
-            found["fresh"] = None if fresh is None else self._fresh(ours, compared, fresh, found["floor"])
-            tick(MEASURED_PARTS - 1, MEASURED_PARTS)
-            found["selection"] = by_rule(ranking, reality)
-            found["details"] = {"compared": self.number, **details(ranking, shown, reality, self.real)}
-            tick(MEASURED_PARTS, MEASURED_PARTS)
-        return found
+            mine = self.ranked(few, ours, valid=made)
+            best = self.measured(ranking, shown, valid=made)
+            sets = {
+                "ours": of_set(mine, reality),
+                "shown": of_set(best, reality),
+                "floor": of_floor(*self.floor, reality),
+            }
+            for name, graphs in controls.items():
+                valid = float(check_validity(graphs).valid.double().mean())
+                sets[name] = of_set(self.ranked(graphs, others[name], valid=valid), reality)
+            if unseen is not None:
+                new, own, floor = replace(unseen[0], told=told), unseen[1].rows or {}, unseen[2].rows or {}
+                sets["fresh"] = of_set(replace(mine, rows=own), new)
+                sets["fresh floor"] = of_floor(replace(self.floor[0], rows=floor), self.floor[1], new)
+            selection = by_rule(ranking, reality)
+            further = {"compared": self.number, **details(ranking, best, reality, self.real)}
+            table = columns(sets, tick)
+        if unseen is not None:
+            table["floor"]["fresh"] = table["fresh floor"]["sound"]
+        return {
+            **table["ours"],
+            "candidates": table["shown"],
+            "floor": table["floor"],
+            "control": {name: table[name] for name in controls},
+            "fresh": None if unseen is None else table["fresh"]["sound"],
+            "selection": selection,
+            "details": further,
+        }
 
     # -- what graphs are measured against -------------------------------------------------------------
 
@@ -148,36 +170,27 @@ class Measuring:
 
     # -- columns --------------------------------------------------------------------------------------
 
-    def ranked(self, graphs: GraphBatch, **options: Any) -> MeasuredGraphs:
-        """Graphs of which the run's rule chooses what stands for each class; options as of :meth:`measured`."""
-        return self.measured(self.ranker.rank(graphs, self.adapter.score(graphs)), **options)
+    def compared(self, graphs: GraphBatch, *, structure: bool = True, features: bool = True) -> Compared:
+        """What of some graphs is compared with real graphs: structures and features, where these are their own."""
+        few = graphs[spread(len(graphs), self.number)] if structure else None
+        rows = self.rows.compared_with(graphs) if features else None
+        return Compared(None if few is None else Structures(few), rows)
 
-    def measured(
-        self,
-        ranking: Ranking,
-        *,
-        valid: float | None = None,
-        structure: bool = True,
-        features: bool = True,
-        rows: Mapping[str, FeatureRows] | None = None,
-    ) -> MeasuredGraphs:
+    def ranked(self, graphs: GraphBatch, compared: Compared, *, valid: float | None = None) -> MeasuredGraphs:
+        """Graphs of which the run's rule chooses what stands for each class."""
+        return self.measured(self.ranker.rank(graphs, self.adapter.score(graphs)), compared, valid=valid)
+
+    def measured(self, ranking: Ranking, compared: Compared, *, valid: float | None = None) -> MeasuredGraphs:
         """Graphs that were ranked.
 
         Args:
             ranking: the graphs.
+            compared: what of them is compared with real graphs.
             valid: share of those made that are valid.
-            structure, features: whether these are their own.
-            rows: of their features beside real ones, where these are there already.
         """
-        graphs = ranking.candidates
+        rows = self.rows.class_rows(ranking.candidates) if compared.rows is not None else ()
         return measured_graphs(
-            graphs,
-            ranking.scores,
-            ranking.chosen,
-            compared=self.number if structure else 0,
-            valid=valid,
-            rows=self.rows.compared_with(graphs) if features and rows is None else rows,
-            class_rows=self.rows.class_rows(graphs) if features else (),
+            ranking.candidates, ranking.scores, ranking.chosen, compared=compared, valid=valid, class_rows=rows
         )
 
     @cached_property
@@ -190,10 +203,9 @@ class Measuring:
             train,
             scores,
             random_members(train, scores, self.seed.child("floor")),
-            compared=self.number,
+            compared=self._floor_compared,
             valid=float(check_validity(train).valid.double().mean()),
             shown=PAPER_GRAPHS,
-            rows=self.rows.compared_with(train, learned=True),
         ), MeasuredGraphs(
             has=frozenset({"graphs", "structure", "features"}),
             plain=plain_graphs(few),
@@ -206,33 +218,40 @@ class Measuring:
     def _floor_graphs(self) -> GraphBatch:
         return drawn(self.real.train, self.seed.child("floor"), self.number)
 
-    def _control(self, name: str, graphs: GraphBatch, rows: Mapping[str, FeatureRows]) -> MeasuredGraphs:
-        """A control as an explainer would use it."""
-        own, valid = CONTROLS[name].features, float(check_validity(graphs).valid.double().mean())
-        return self.ranked(graphs, valid=valid, structure=not own, features=own, rows=rows)
+    @cached_property
+    def _floor_compared(self) -> Compared:
+        graphs = self._floor_graphs
+        return Compared(Structures(graphs), self.rows.compared_with(graphs, learned=True))
 
-    def _fresh(
-        self, ours: MeasuredGraphs, graphs: GraphBatch, fresh: RealGraphs, floor: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Our graphs against graphs of data that nothing has seen; the floor gets what training graphs score there."""
+    def _fresh(self, fresh: RealGraphs, graphs: GraphBatch, ours: Compared) -> tuple[Reality, Compared, Compared]:
+        """Data that nothing has seen, and what of our graphs, and of training graphs, is compared with it."""
         unseen = {name: torch.zeros_like(learned) for name, learned in fresh.learned_rows.items()}
         rows = RealRows(self.real.train, fresh.held_out, self.real.learned_rows, unseen)
         reality = self._reality(rows, self.adapter.score(fresh.held_out), self.reality.members)
-        train, held_out = self.floor
-        train = replace(train, rows=rows.compared_with(self._floor_graphs, learned=True))
-        floor["fresh"] = floor_column(train, held_out, reality)["sound"]
-        return column(replace(ours, rows=rows.compared_with(graphs)), reality)["sound"]
+        floor = rows.compared_with(self._floor_graphs, learned=True)
+        return (
+            reality,
+            ours._replace(rows=rows.compared_with(graphs)),
+            self._floor_compared._replace(rows=floor),
+        )
 
 
-def column(measured: MeasuredGraphs, reality: Reality) -> dict[str, Any]:
-    """Both layers of a set of graphs."""
-    return layers(lambda metric: metric.of(measured, reality))
+def foreseen(compared: Iterable[Compared], reality: Reality) -> dict[Hashable, TwoSamples]:
+    """Which classifier tests metrics will ask for."""
+    several = list(compared)
+    tests = foreseen_tests([each.rows for each in several if each.rows is not None], reality)
+    return tests | foreseen_graph_tests([each.structures.plain for each in several if each.structures], reality)
 
 
-def floor_column(train: MeasuredGraphs, held_out: MeasuredGraphs, reality: Reality) -> dict[str, Any]:
-    """Both layers of real graphs: training graphs against held-out ones, or the other way round."""
+def of_set(measured: MeasuredGraphs, reality: Reality) -> Callable[[Metric], Any]:
+    """The values of metrics of a set of graphs."""
+    return lambda metric: metric.of(measured, reality)
+
+
+def of_floor(train: MeasuredGraphs, held_out: MeasuredGraphs, reality: Reality) -> Callable[[Metric], Any]:
+    """The same of real graphs: training graphs against held-out ones, or the other way round."""
     sides = {"held-out": train, "training": held_out}
-    return layers(lambda metric: metric.of(sides[metric.against], reality))
+    return lambda metric: metric.of(sides[metric.against], reality)
 
 
 def random_members(graphs: GraphBatch, scores: Scores, seed: Seed) -> list[list[Choice]]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from dignn.core.numerals import number
 from dignn.core.seeds import Seed
+from dignn.graphs.feature_spec import FeatureKind
 from dignn.metrics.counting import mean
-from dignn.metrics.feature_realism import Values, as_numbers, distances, rows_c2st
+from dignn.metrics.feature_realism import Values, as_numbers, distances, rows_test
 from dignn.metrics.feature_rows import FeatureRows
 from dignn.metrics.judging import COLUMN_NOISE, Judge, Verdict, told_apart
 from dignn.metrics.measured import MeasuredGraphs, Reality
-from dignn.metrics.memorisation import memorisation
+from dignn.metrics.memorisation import Memorisation
 from dignn.metrics.metric import Figure, Metric, declare
+from dignn.metrics.told_apart import TwoSamples
 
 VALUES = ("column_error", "pair_error", "row_density", "c2st", "memorisation")
 
@@ -26,9 +28,12 @@ def feature_errors(measured: MeasuredGraphs, reality: Reality) -> dict[str, Any]
     return {**summary, "by_type": by_type or None}
 
 
-def foreseen_tests(columns: Iterable[Mapping[str, FeatureRows]], reality: Reality) -> dict[FeatureRows, Seed]:
-    """Rows of several sets of graphs of which :func:`feature_errors` will ask a classifier, with their seeds."""
-    return {rows: _seed(reality, name) for several in columns for name, rows in several.items()}
+def foreseen_tests(columns: Iterable[Mapping[str, FeatureRows]], reality: Reality) -> dict[Hashable, TwoSamples]:
+    """What :func:`feature_errors` will ask a classifier about rows of several sets of graphs."""
+    every = [(name, rows) for several in columns for name, rows in several.items()]
+    return {
+        rows: rows_test(rows, _seed(reality, name)) for name, rows in every if rows.kind is not FeatureKind.IDENTITY
+    }
 
 
 def _seed(reality: Reality, name: str) -> Seed:
@@ -36,11 +41,11 @@ def _seed(reality: Reality, name: str) -> Seed:
 
 
 def _of_type(rows: FeatureRows, seed: Seed, reality: Reality) -> Values:
-    values = distances(rows, seed, reality.told or rows_c2st)
+    values = distances(rows, seed, reality.told)
     if rows.sides is not None:
         made, *sides = as_numbers(rows, rows.made, *rows.sides)
-        share, floor = memorisation(made, sides[0], sides[1], rows.kind, seed=seed.child("memorisation"))
-        values["memorisation"] = floor if rows.learned else share
+        found = Memorisation(made, sides[0], sides[1], rows.kind, seed=seed.child("memorisation"))
+        values["memorisation"] = found.floor if rows.learned else found.share
     return {name: values[name] for name in VALUES}
 
 
@@ -85,7 +90,7 @@ def _error(title: str, what: str, name: str, judge: Judge = feature_error) -> Fi
 
 
 declare(
-    Metric("sound.features", "features", 10, {"features"}, feature_errors),
+    Metric("sound.features", "features", 10, {"features"}, feature_errors, told=True),
     _error(
         "Single columns",
         "How far each column's values are from the real ones (column error).",

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 from scipy import sparse
 
 from dignn.core.seeds import Seed
 from dignn.graphs.plain_graph import PlainGraph
-from dignn.metrics.c2st import MOST_PER_SIDE, c2st
+from dignn.metrics.c2st import MOST_PER_SIDE
+from dignn.metrics.column_errors import Matrix
 from dignn.metrics.counting import some
 from dignn.metrics.graph_statistics import statistics, typed_statistics
 from dignn.metrics.judging import told_apart
 from dignn.metrics.measured import MeasuredGraphs, Reality
 from dignn.metrics.metric import Figure, Metric, declare
+from dignn.metrics.told_apart import TwoSamples
 
 # Columns at most; measured on DBLP, IMDB and Tree-Cycle, 400 tell graphs apart no better.
 COLUMNS = 160
@@ -39,12 +41,22 @@ def graph_c2st(generated: Sequence[PlainGraph], real: Sequence[PlainGraph], *, s
     Returns:
         None if there are fewer than 10 graphs of a side.
     """
-    rng = seed.child("graphs").numpy()
-    one, other = ([graphs[number] for number in some(len(graphs), MOST_PER_SIDE, rng)] for graphs in (generated, real))
-    if not one or not other:
-        return None
-    rows = sparse.csr_matrix(graph_table([*one, *other]))
-    return c2st(rows[: len(one)], rows[len(one) :], seed=seed)
+    return _test(generated, real, seed).area()
+
+
+def foreseen_graph_tests(sets: Iterable[Sequence[PlainGraph]], reality: Reality) -> dict[Hashable, TwoSamples]:
+    """What the metric will ask a classifier about several sets of graphs."""
+    return dict(_asked(graphs, reality) for graphs in sets if graphs)
+
+
+def _test(generated: Sequence[PlainGraph], real: Sequence[PlainGraph], seed: Seed) -> TwoSamples:
+    def tables() -> tuple[Matrix, Matrix]:
+        rng = seed.child("graphs").numpy()
+        one, other = ([graphs[at] for at in some(len(graphs), MOST_PER_SIDE, rng)] for graphs in (generated, real))
+        rows = sparse.csr_matrix(graph_table([*one, *other]) if one and other else np.zeros((len(one), 1)))
+        return rows[: len(one)], rows[len(one) :]
+
+    return TwoSamples(tables, len(generated) + len(real), seed)
 
 
 def graph_table(graphs: Sequence[PlainGraph]) -> np.ndarray:
@@ -122,12 +134,18 @@ def _scramble(value: np.ndarray) -> np.ndarray:
     return value ^ (value >> np.uint64(32))
 
 
+def _asked(graphs: Sequence[PlainGraph], reality: Reality) -> tuple[Hashable, TwoSamples]:
+    """What is told apart, and how that is computed."""
+    test = _test(graphs, reality.held_out, reality.seed.child("graphs", "c2st"))
+    return (tuple(graphs), tuple(reality.held_out)), test
+
+
 def _of_sets(measured: MeasuredGraphs, reality: Reality) -> float | None:
-    return graph_c2st(measured.plain, reality.held_out, seed=reality.seed.child("graphs", "c2st"))
+    return reality.told(*_asked(measured.plain, reality))
 
 
 declare(
-    Metric("sound.graphs.c2st", "structure", 30, {"structure"}, _of_sets),
+    Metric("sound.graphs.c2st", "structure", 30, {"structure"}, _of_sets, told=True),
     Figure(
         "Told from real graphs",
         "How well a classifier tells generated from real graphs (C2ST); .5 is guessing.",
