@@ -73,7 +73,7 @@ class DataConditions:
             left = left[~beside]
             if not len(left) or not len(self._reached):
                 return
-            near = np.unique(self.data.joined(self._reached).indices)
+            near = _distinct(self.data.joined(self._reached).indices, len(self._step))
             self._last += 1
             self._reached = near[(self._step[near] == _OPEN) | (self._step[near] == self._last)]
             self._step[self._reached] = self._last
@@ -88,13 +88,21 @@ class DataConditions:
         joined = self.data.joined(nodes)
         of = np.repeat(np.arange(len(nodes)), np.diff(joined.indptr))
         nearer = self._step[joined.indices] == step - 1
-        others, place = np.unique(joined.indices[nearer], return_inverse=True)
+        others = _distinct(joined.indices[nearer], len(self._step))
+        place = np.searchsorted(others, joined.indices[nearer])
         ones = np.ones(len(place), dtype=np.float32)
         joined = csr_array((ones, (of[nearer], place)), shape=(len(nodes), len(others)))
         found = joined @ self._around(others, step - 1)
         count = np.diff(joined.indptr).astype(np.float32)
         found.data /= np.repeat(count, np.diff(found.indptr))
         return found
+
+
+def _distinct(nodes: np.ndarray, size: int) -> np.ndarray:
+    """The different ones among many of so many nodes, ascending."""
+    found = np.zeros(size, dtype=bool)
+    found[nodes] = True
+    return np.flatnonzero(found)
 
 
 def condition_batch(batch: GraphBatch) -> Tensor:
@@ -114,14 +122,14 @@ def class_of_condition(condition: Tensor) -> Tensor:
 def steps_to_target(schema: Schema) -> Tensor:
     """(types,) steps from each node type to the target type in the metagraph; 0 for all without a target."""
     count = len(schema.node_types)
-    steps = torch.full((count,), count)
-    steps[torch.from_numpy(schema.task.types(schema.node_types))] = 0
-    for _ in range(count):
-        for relation in schema.relations:
-            one, other = schema.type_index(relation.source), schema.type_index(relation.target)
-            steps[one] = min(int(steps[one]), int(steps[other]) + 1)
-            steps[other] = min(int(steps[other]), int(steps[one]) + 1)
-    return steps
+    steps = np.where(schema.task.types(schema.node_types), 0, count).tolist()
+    ends = {(schema.type_index(each.source), schema.type_index(each.target)) for each in schema.relations}
+    before: list[int] = []
+    while steps != before:
+        before = list(steps)
+        for one, other in ends:
+            steps[one], steps[other] = min(steps[one], steps[other] + 1), min(steps[other], steps[one] + 1)
+    return torch.tensor(steps)
 
 
 def _condition(label: Tensor, node_type: Tensor, schema: Schema, neighbour_sum: Callable[[Tensor], Tensor]) -> Tensor:

@@ -65,7 +65,7 @@ class NeighbourMeans:
             return None
         here = graphs.node_type == schema.type_index(name)
         stand = data.numbers(graphs)[here.numpy()]
-        nodes = some_nodes(data, data.nodes_of(name), stand)
+        nodes = some_nodes(data, name, first=stand)
         for source in schema.node_types:
             other = schema.spec(source)
             if other.kind in (FeatureKind.BINARY, FeatureKind.COUNT) and other.width == schema.spec(name).width:

@@ -16,9 +16,9 @@ from dignn.graphs.feature_spec import FeatureSpec
 
 # What a node counts for being in the data, beside its occurrences in subgraphs.
 ONCE_IN_DATA = 0.5
-# Rows of a type that are learned from at most, and numbers in the classes around them: bounds memory and time, however
-# large the data is and however many classes it has.
-MOST_ROWS, MOST_NUMBERS = 20_000, 2**24
+# Rows of a type that are looked at, at most, numbers in them, and in the classes around them: bounds memory and time,
+# however large the data is and however many columns and classes it has.
+MOST_ROWS, MOST_CELLS, MOST_CONDITIONS = 20_000, 2**26, 2**24
 
 
 def training_rows(
@@ -50,7 +50,7 @@ def training_rows(
     if graphs is not None:
         here = graphs.node_type == schema.type_index(name)
         stand = own[graphs.row[here].numpy()]
-    nodes = some_nodes(data, own[learned[own]], stand)
+    nodes = some_nodes(data, name, learned, stand)
     if not len(nodes):
         return None
     row = torch.from_numpy(data.row[nodes])
@@ -73,20 +73,26 @@ def training_rows(
     return Table.of(data.tables[name][row], condition, spec, weight, context=context)
 
 
-def some_nodes(data: Adjacency, nodes: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Some nodes of the data, ascending: all of them, or, where there are many, those that come first and others.
+def some_nodes(
+    data: Adjacency, name: str, among: np.ndarray | None = None, first: np.ndarray | None = None
+) -> np.ndarray:
+    """The nodes of a type, ascending: all of them, or, where there are many, those that come first and some others.
 
     Args:
         data: the data.
-        nodes: different nodes.
+        name: the type.
+        among: (n,) which nodes may be taken; by default all.
         first: nodes that come first.
     """
-    nodes = np.sort(nodes)
-    most = min(MOST_ROWS, MOST_NUMBERS // (2 * max(1, data.schema.num_classes)))
+    own = data.nodes_of(name)
+    nodes = np.sort(own if among is None else own[among[own]])
+    most = min(
+        MOST_ROWS, MOST_CONDITIONS // (2 * max(1, data.schema.num_classes)), MOST_CELLS // data.schema.spec(name).width
+    )
     if len(nodes) <= most:
         return nodes
     comes_first = np.zeros(len(data.node_type), dtype=bool)
-    comes_first[first] = True
+    comes_first[own[:0] if first is None else first] = True
     before, others = nodes[comes_first[nodes]], nodes[~comes_first[nodes]]
     before = before[spread(len(before), most)]
     return np.sort(np.concatenate([before, others[spread(len(others), most - len(before))]]))
