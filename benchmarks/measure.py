@@ -6,6 +6,7 @@ import os
 import platform
 import resource
 import statistics
+import subprocess
 import time
 from collections.abc import Callable
 from typing import Any
@@ -44,3 +45,9 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "torch": torch.__version__,
     }
+
+
+def commit() -> str | None:
+    """Of the code that ran; with a mark if it was changed since."""
+    asked = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True)
+    return asked.stdout.strip() or None

@@ -31,12 +31,16 @@ def run_apart(module: str, options: Sequence[str], out: Path) -> dict[str, Any] 
     finished = subprocess.run([sys.executable, "-m", module, *options], stdout=subprocess.PIPE, text=True)
     if finished.returncode:
         return None
-    line = finished.stdout.strip().splitlines()[-1]
+    found: dict[str, Any] = json.loads(finished.stdout.strip().splitlines()[-1])
+    append_run(out, found)
+    return found
+
+
+def append_run(out: Path, found: dict[str, Any]) -> None:
+    """Adds a line to a results file."""
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("a", encoding="utf-8") as file:
-        file.write(line + "\n")
-    found: dict[str, Any] = json.loads(line)
-    return found
+        file.write(json.dumps(found) + "\n")
 
 
 def write_between(page: Path, begin: str, end: str, parts: Sequence[str]) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,8 +20,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import machine
-from benchmarks.tables import add_run_options, read_runs
+from benchmarks.measure import commit, machine
+from benchmarks.tables import add_run_options, append_run, read_runs
 from benchmarks.watched import watch
 
 RESULTS, PAGE = Path("docs/benchmarks/worlds.jsonl"), Path("docs/any-data.md")
@@ -53,7 +52,7 @@ def main() -> None:
         for name in options.worlds:
             if (name, seed) not in known or options.again:
                 found = one(name, seed, options.preset, options.runs)
-                _add(options.out, found)
+                append_run(options.out, found)
                 print(name, seed, found["error"] or f"{found['seconds']:.0f} s", flush=True)
 
 
@@ -70,7 +69,7 @@ def one(name: str, seed: int, preset: str, runs: Path | None) -> dict[str, Any]:
         found["error"] = late if ended.code is None else f"the process ended with code {ended.code}"
     if found["error"] is None and found["seconds"] > LIMIT:
         found["error"] = f"took {found['seconds']:.0f} s, longer than {LIMIT:.0f} s"
-    return {**found, "gib": round(ended.gib, 3), "commit": _commit(), "machine": machine()}
+    return {**found, "gib": round(ended.gib, 3), "commit": commit(), "machine": machine()}
 
 
 def run(name: str, seed: int, preset: str, runs: Path) -> dict[str, Any]:
@@ -158,18 +157,6 @@ def _nothing(name: str, seed: int) -> dict[str, Any]:
     """A line of a run that gave nothing yet."""
     measured = ("seconds", "gib", "features_c2st", "features_c2st_floor", "graphs_c2st", "graphs_c2st_floor")
     return {"world": name, "seed": seed, **dict.fromkeys((*measured, "agreement", "accuracy", "error"))}
-
-
-def _add(out: Path, found: dict[str, Any]) -> None:
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with out.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(found) + "\n")
-
-
-def _commit() -> str | None:
-    """Of the code that ran; with a mark if it was changed since."""
-    asked = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True)
-    return asked.stdout.strip() or None
 
 
 if __name__ == "__main__":

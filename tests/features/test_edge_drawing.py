@@ -16,7 +16,7 @@ from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.diffusion.settings import TrainingConfig
 from dignn.features.bank import FeatureBank
-from dignn.features.conditions import class_of_condition, condition_batch, condition_data
+from dignn.features.conditions import DataConditions, class_of_condition, condition_batch
 from dignn.features.end_columns import end_columns
 from dignn.features.ends import context_of_edges, training_edges
 from dignn.features.settings import DiTabDDPMConfig, FeatureSettings, TabDDPMConfig
@@ -160,11 +160,11 @@ def test_rows_are_learned_from_edges_between_learned_nodes() -> None:
     source, target = adjacency.edge_ends(label)
     allowed = {tuple(row) for row in adjacency.edge_tables[label][learned[source] & learned[target]].tolist()}
     for some in (graphs, None):
-        table = training_edges(adjacency, learned, some, condition_data(adjacency), label)
+        table = training_edges(adjacency, learned, some, DataConditions(adjacency), label)
         assert table is not None
         assert {tuple(row) for row in table.rows.tolist()} <= allowed
     cells = own_cells(graphs, graphs.node_type, label)
-    every = training_edges(adjacency, np.ones(60, dtype=bool), graphs, condition_data(adjacency), label)
+    every = training_edges(adjacency, np.ones(60, dtype=bool), graphs, DataConditions(adjacency), label)
     assert every is not None
     assert float(every.weight.sum()) == len(cells[0])
 

@@ -138,19 +138,19 @@ def test_targets_come_first_and_types_that_are_joined_to_themselves_in_rounds() 
 
 def test_occasions_are_first_draws_draws_anew_and_one_of_which_nothing_is_known() -> None:
     found = occasions(graphs(data()))
-    authors = found.of("author", torch.arange(2 * PAIRS), Seed(0))
+    authors = found.of("author", torch.arange(2 * PAIRS), Seed(0)).each
     assert authors.shape[:2] == (2 * PAIRS, OCCASIONS)
     paper = slice(6, 9)  # of the context: what the row of the paper says
     first, anew = authors[::2, : OCCASIONS // 2], authors[::2, OCCASIONS // 2 : -1]
     assert bool(first[..., paper].isnan().all())  # papers come after authors
     assert not bool(anew[..., paper].isnan().any())
     assert bool(authors[:, -1].isnan().all())
-    papers = found.of("paper", torch.arange(PAIRS), Seed(0))
+    papers = found.of("paper", torch.arange(PAIRS), Seed(0)).each
     assert not bool(papers[:, :-1, -2:].isnan().any())  # their authors have rows already
 
 
 def test_rows_that_stand_nowhere_know_nothing() -> None:
-    known = occasions(graphs(data())[:10]).of("paper", torch.arange(12), Seed(0))
+    known = occasions(graphs(data())[:10]).of("paper", torch.arange(12), Seed(0)).each
     assert bool(known[10:].isnan().all())
     assert not bool(known[:10, :-1].isnan().all(2).any())
 
@@ -166,7 +166,8 @@ def test_rows_that_are_not_learned_are_not_seen() -> None:
     changed = replace(adjacency, tables=other)
     for each in SCHEMA.node_types:
         one, two = (
-            occasions(graphs(which), learned).of(each, torch.arange(PAIRS), Seed(0)) for which in (adjacency, changed)
+            occasions(graphs(which), learned).of(each, torch.arange(PAIRS), Seed(0)).each
+            for which in (adjacency, changed)
         )
         torch.testing.assert_close(one, two, rtol=0, atol=0, equal_nan=True)
 

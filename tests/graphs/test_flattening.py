@@ -226,7 +226,7 @@ def test_relations_that_are_not_one_hot(edge_attr: torch.Tensor | None, message:
 
 def cells(schema: Schema, data: Any) -> dict[tuple[int, int], int]:
     found = typed_edges_of(flatten_for(data, schema), schema)
-    triples = list(zip(found.source.tolist(), found.target.tolist(), found.relation.tolist(), strict=True))
+    triples = list(zip(*(part.tolist() for part in found.ends), found.relation.tolist(), strict=True))
     assert triples == sorted(triples)
     assert len({(u, v) for u, v, _ in triples}) == len(triples)
     return {(u, v): code for u, v, code in triples}
@@ -336,4 +336,4 @@ def test_cells_of_a_list_of_graphs_are_those_of_each(drawn: list) -> None:
 
 def test_no_relations_and_no_edges() -> None:
     found = typed_edges_of(flatten_for(hetero({"a": 3}), inside()), inside())
-    assert np.size(found.source) == np.size(found.target) == np.size(found.relation) == 0
+    assert np.size(found.key) == np.size(found.relation) == 0

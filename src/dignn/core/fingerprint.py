@@ -25,13 +25,20 @@ def fingerprint(parts: Iterable[Part]) -> str:
     """Hexadecimal digits that depend on every part: text, and the type, shape and content of arrays."""
     digest = hashlib.sha256()
     for part in parts:
-        if isinstance(part, str):
-            digest.update(part.encode() + b"\0")
-            continue
-        kind, array = _array(part) if isinstance(part, Tensor) else ("", np.ascontiguousarray(part))
-        digest.update(f"{kind or array.dtype} {array.shape}\0".encode())
-        digest.update(array.data)
+        _update(part, digest)
     return digest.hexdigest()[:DIGITS]
+
+
+def _update(part: Part, *digests: Any) -> None:
+    """Lets digests depend on a part."""
+    if isinstance(part, str):
+        contents: list[Any] = [part.encode() + b"\0"]
+    else:
+        kind, array = _array(part) if isinstance(part, Tensor) else ("", np.ascontiguousarray(part))
+        contents = [f"{kind or array.dtype} {array.shape}\0".encode(), array.data]
+    for digest in digests:
+        for content in contents:
+            digest.update(content)
 
 
 def data_fingerprint(
@@ -44,16 +51,30 @@ def data_fingerprint(
         more: what else counts.
         described: whether only the fields count that graphs are described by: edges, labels and features.
     """
+    return data_fingerprints(data, *more)[0 if described else 1]
+
+
+def data_fingerprints(data: Data | HeteroData | Sequence[Data | HeteroData], *more: Tensor) -> tuple[str, str]:
+    """:func:`data_fingerprint` of the fields that graphs are described by, and of all, in one reading."""
     graphs = [data] if isinstance(data, (Data, HeteroData)) else data
-    parts: list[Part] = []
+    digests = [hashlib.sha256()]  # a second one from the first field on that graphs are not described by
     for graph in graphs:
         for store in graph.stores:
-            others = () if described else sorted(set(store.keys()) - {*DESCRIBED, *SPLIT_FIELDS})
-            for name in (*DESCRIBED, *others):
+            for name in DESCRIBED:
                 value = store.get(name)
                 if value is not None:
-                    parts += [f"{store._key} {name}", *_parts(_numbers(name, value) if name in DESCRIBED else value)]
-    return fingerprint([*parts, *more])
+                    for part in (f"{store._key} {name}", *_parts(_numbers(name, value))):
+                        _update(part, *digests)
+            for name in sorted(set(store.keys()) - {*DESCRIBED, *SPLIT_FIELDS}):
+                value = store.get(name)
+                if value is not None:
+                    if len(digests) == 1:
+                        digests.append(digests[0].copy())
+                    for part in (f"{store._key} {name}", *_parts(value)):
+                        _update(part, digests[1])
+    for part in more:
+        _update(part, *digests)
+    return digests[0].hexdigest()[:DIGITS], digests[-1].hexdigest()[:DIGITS]
 
 
 def model_fingerprint(model: Any, answers: Tensor) -> str:

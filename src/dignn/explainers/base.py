@@ -22,7 +22,7 @@ from dignn.core.checks import instance, whole_number
 from dignn.core.devices import Device, known_device, on_cpu
 from dignn.core.errors import DignnError, RunFolderError
 from dignn.core.files import read_json, write_json, write_text
-from dignn.core.fingerprint import data_fingerprint
+from dignn.core.fingerprint import data_fingerprints
 from dignn.core.presets import from_preset, preset_named
 from dignn.core.progress import Progress, Tick, silent
 from dignn.core.run_folder import Run, unlike
@@ -39,7 +39,8 @@ from dignn.explanations.explanation_files import GENERATION_FILE, METRICS_FILE, 
 from dignn.features.bank import FeatureBank
 from dignn.features.settings import FeatureSettings
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.inference import infer_schema
+from dignn.graphs.flattening import FlatGraphs
+from dignn.graphs.inference import read_data
 from dignn.graphs.intake import given_graphs
 from dignn.graphs.motif import GroundTruth
 from dignn.graphs.schema import Schema
@@ -150,6 +151,7 @@ class Explainer(ABC):
         self._forward, self._return_type, self._on_difference = forward, return_type, on_difference
         self._defaults = TorchDefaults.now()
         self.device = device
+        self._view: FlatGraphs | None = None  # the data as it was read for the schema, until it is divided
         self._checked: CheckedModel | None = None
         self._candidates: GraphBatch | None = None
         self._compared: GraphBatch | None = None
@@ -189,7 +191,9 @@ class Explainer(ABC):
     @cached_property
     def schema(self) -> Schema:
         """The schema that was given, or that of the data."""
-        found = self._schema or infer_schema(self._data, self._target, task=self._task)
+        found = self._schema
+        if found is None:
+            found, self._view = read_data(self._data, self._target, task=self._task)
         found.task.check_classes(found.classes)
         return found
 
@@ -208,7 +212,9 @@ class Explainer(ABC):
     @cached_property
     def real(self) -> RealGraphs:
         """The real graphs, divided into what is learned from and what is held out."""
-        return divide(self._data, self.schema, self.config, self.seed.child("real"))
+        schema, view = self.schema, self._view
+        self._view = None  # it is read once, and not needed twice
+        return divide(self._data, schema, self.config, self.seed.child("real"), view)
 
     @cached_property
     def train_scores(self) -> Scores:
@@ -245,6 +251,8 @@ class Explainer(ABC):
                     self.real.data, self.real.learned, self.real.train, seed=seed, tick=tick, apart=apart
                 )
 
+        if self.run.folder is None and self.bank.parts:  # they have learned, and no file says so
+            return
         self.run.artifact(FEATURES, fit, FeatureBank.save, self.bank.load)
 
     # -- the way --------------------------------------------------------------------------------------
@@ -265,14 +273,14 @@ class Explainer(ABC):
         if self._level is not None:
             check_level(self._level, self.schema.task)
         checked = CheckedModel(self.adapter, self.real, self._model, self._forward, self._on_difference)
-        fields = data_fingerprint(self._data)
+        described, fields = data_fingerprints(self._data)
         self.about: dict[str, Any] = {
             **self._given,
             "explainer": self.name,
             "seed": self.seed.root,
             "config": json.loads(json.dumps(asdict(self.config))),  # as a file gives it back
             "schema": self.schema.fingerprint,
-            "data": data_fingerprint(self._data, described=True),
+            "data": described,
             "fields": fields,  # of the data, all of them
             **checked.identity.noted(),
         }

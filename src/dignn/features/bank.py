@@ -19,7 +19,7 @@ from dignn.core.progress import Tick, Together, part_of, silent
 from dignn.core.seeds import Seed
 from dignn.features.base import FeatureGenerator
 from dignn.features.budget import training_shares
-from dignn.features.conditions import condition_batch, condition_data
+from dignn.features.conditions import DataConditions, condition_batch
 from dignn.features.edge_drawing import check_numbers, draw_edges
 from dignn.features.ends import training_edges
 from dignn.features.few_rows import tell_of_few_rows
@@ -102,7 +102,7 @@ class FeatureBank:
             apart: whether nothing is learned in this process, because it has something else to do.
         """
         learned = np.ones(len(data.node_type), dtype=bool) if learned is None else learned
-        around = condition_data(data)
+        around = DataConditions(data)
         jobs, self._means, self._few, self._surroundings = {}, {}, {}, None
         if graphs is not None and self.settings.features == "ditabddpm" and self.settings.continuous == "auto":
             found = {name: NeighbourMeans.find(data, graphs, name) for name in self._names}

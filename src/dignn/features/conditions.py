@@ -24,18 +24,85 @@ from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import PADDING, GraphBatch
 from dignn.graphs.schema import Schema
 
+# Steps of nodes that may get a class from their neighbours, and of those that never do.
+_OPEN, _NEVER = -1, -2
 
-def condition_data(data: Adjacency) -> Tensor:
-    """(n, 2 C) the class around every node of a large graph: the first C columns for near nodes, the others for far."""
-    size = len(data.node_type)
-    ones = np.ones(len(data.neighbour), dtype=np.float32)
-    joined = csr_array((ones, data.neighbour, data.indptr), shape=(size, size))
-    label = data.schema.task.node_class(data.label, data.graph_label)
 
-    def around(values: Tensor) -> Tensor:
-        return torch.from_numpy(joined @ values.numpy())
+def condition_data(data: Adjacency, nodes: np.ndarray | None = None) -> Tensor:
+    """(m, 2 C) the class around nodes (m,) of a large graph: the first C columns for near nodes, the others for far.
 
-    return _condition(torch.from_numpy(label), torch.from_numpy(data.node_type), data.schema, around)
+    By default all nodes.
+    """
+    return DataConditions(data).of(np.arange(len(data.node_type)) if nodes is None else nodes)
+
+
+class DataConditions:
+    """The class around nodes of a large graph, of which only those are looked at that it takes.
+
+    Args:
+        data: the graph.
+    """
+
+    def __init__(self, data: Adjacency) -> None:
+        self.data = data
+        self._label = data.schema.task.node_class(data.label, data.graph_label)
+        answered = data.schema.task.types(data.schema.node_types)
+        # Steps to a labelled node, as far as known; a node that is answered about takes no class from others.
+        self._step = np.where(self._label >= 0, 0, np.where(answered[data.node_type], _NEVER, _OPEN)).astype(np.int32)
+        self._reached, self._last = np.flatnonzero(self._step == 0), 0  # the nodes with most steps so far
+
+    def of(self, nodes: np.ndarray) -> Tensor:
+        """(m, 2 C) the class around nodes (m,)."""
+        unique, place = np.unique(nodes, return_inverse=True)
+        self._walk_to(unique)
+        step, schema = self._step[unique], self.data.schema
+        around = torch.zeros(len(unique), schema.num_classes)
+        for number in np.unique(step[step >= 0]).tolist():
+            here = np.flatnonzero(step == number)
+            around[torch.from_numpy(here)] = torch.from_numpy(self._around(unique[here], number).toarray())
+        kind = torch.from_numpy(self.data.node_type[unique])
+        return _near_or_far(around, torch.from_numpy(step.clip(0)), kind, schema)[torch.from_numpy(place)]
+
+    def _walk_to(self, nodes: np.ndarray) -> None:
+        """Finds the steps from nodes to the nearest labelled one, where there is one in reach."""
+        left = nodes[self._step[nodes] == _OPEN]
+        while len(left):
+            known = (self._step >= 0) & (self._step <= self._last)
+            beside = self.data.joined(left) @ known.astype(np.float32) > 0
+            self._step[left[beside]] = self._last + 1
+            left = left[~beside]
+            if not len(left) or not len(self._reached):
+                return
+            near = _distinct(self.data.joined(self._reached).indices, len(self._step))
+            self._last += 1
+            self._reached = near[(self._step[near] == _OPEN) | (self._step[near] == self._last)]
+            self._step[self._reached] = self._last
+
+    def _around(self, nodes: np.ndarray, step: int) -> csr_array:
+        """(m, C) the class around different nodes that are so many steps from a labelled one."""
+        classes = self.data.schema.num_classes
+        if not step:
+            place = np.arange(len(nodes))
+            ones = np.ones(len(nodes), dtype=np.float32)
+            return csr_array((ones, (place, self._label[nodes])), shape=(len(nodes), classes))
+        joined = self.data.joined(nodes)
+        of = np.repeat(np.arange(len(nodes)), np.diff(joined.indptr))
+        nearer = self._step[joined.indices] == step - 1
+        others = _distinct(joined.indices[nearer], len(self._step))
+        place = np.searchsorted(others, joined.indices[nearer])
+        ones = np.ones(len(place), dtype=np.float32)
+        joined = csr_array((ones, (of[nearer], place)), shape=(len(nodes), len(others)))
+        found = joined @ self._around(others, step - 1)
+        count = np.diff(joined.indptr).astype(np.float32)
+        found.data /= np.repeat(count, np.diff(found.indptr))
+        return found
+
+
+def _distinct(nodes: np.ndarray, size: int) -> np.ndarray:
+    """The different ones among many of so many nodes, ascending."""
+    found = np.zeros(size, dtype=bool)
+    found[nodes] = True
+    return np.flatnonzero(found)
 
 
 def condition_batch(batch: GraphBatch) -> Tensor:
@@ -55,14 +122,14 @@ def class_of_condition(condition: Tensor) -> Tensor:
 def steps_to_target(schema: Schema) -> Tensor:
     """(types,) steps from each node type to the target type in the metagraph; 0 for all without a target."""
     count = len(schema.node_types)
-    steps = torch.full((count,), count)
-    steps[torch.from_numpy(schema.task.types(schema.node_types))] = 0
-    for _ in range(count):
-        for relation in schema.relations:
-            one, other = schema.type_index(relation.source), schema.type_index(relation.target)
-            steps[one] = min(int(steps[one]), int(steps[other]) + 1)
-            steps[other] = min(int(steps[other]), int(steps[one]) + 1)
-    return steps
+    steps = np.where(schema.task.types(schema.node_types), 0, count).tolist()
+    ends = {(schema.type_index(each.source), schema.type_index(each.target)) for each in schema.relations}
+    before: list[int] = []
+    while steps != before:
+        before = list(steps)
+        for one, other in ends:
+            steps[one], steps[other] = min(steps[one], steps[other] + 1), min(steps[other], steps[one] + 1)
+    return torch.tensor(steps)
 
 
 def _condition(label: Tensor, node_type: Tensor, schema: Schema, neighbour_sum: Callable[[Tensor], Tensor]) -> Tensor:
@@ -87,5 +154,10 @@ def _condition(label: Tensor, node_type: Tensor, schema: Schema, neighbour_sum: 
         around = torch.where(new[..., None], neighbour_sum(around) / count.clamp_min(1), around)
         known |= new
         steps[new] = step
+    return _near_or_far(around, steps, node_type, schema)
+
+
+def _near_or_far(around: Tensor, steps: Tensor, node_type: Tensor, schema: Schema) -> Tensor:
+    """The class around nodes that are so many steps from a labelled one: near or far.  (..., C) -> (..., 2 C)"""
     near = (steps <= steps_to_target(schema)[node_type.clamp_min(0)])[..., None]
     return torch.cat([around * near, around * ~near], dim=-1)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from dignn.features.base import LEAST_ROWS
-from dignn.features.conditions import class_of_condition, condition_batch
+from dignn.features.conditions import DataConditions, class_of_condition, condition_batch
 from dignn.features.end_columns import end_columns
 from dignn.features.table import Table
 from dignn.graphs.adjacency import Adjacency
@@ -21,7 +21,7 @@ MOST_EDGES, MOST_NUMBERS = 20_000, 2**24
 
 
 def training_edges(
-    data: Adjacency, learned: np.ndarray, graphs: GraphBatch | None, around: Tensor, label: str
+    data: Adjacency, learned: np.ndarray, graphs: GraphBatch | None, around: DataConditions, label: str
 ) -> Table | None:
     """What there is to learn from for the edges of a relation; None without any edge.
 
@@ -32,7 +32,7 @@ def training_edges(
         learned: (n,) which nodes may be learned from.
         graphs: subgraphs, in which rows count as often as they stand there, with the class around their ends there; by
             default each edge of the data counts once.
-        around: (n, 2 C) condition of each node in the data.
+        around: conditions of nodes in the data.
         label: of the relation.
     """
     schema = data.schema
@@ -42,7 +42,7 @@ def training_edges(
         row = torch.arange(len(ends[0]))
         one, other = (torch.from_numpy(end) for end in ends)
         known = torch.from_numpy(learned)[one] & torch.from_numpy(learned)[other]
-        classes = [around[one], around[other]]
+        classes = [around.of(end) for end in ends]
         rows_of_ends = [torch.from_numpy(data.row[end]) for end in ends]
         tables = data.tables
     else:

@@ -41,7 +41,7 @@ def _distances(table: Table, given: Given) -> Tensor:
     """Squared distances in deviations, mean over context, sum over fixed columns.  (m, n) double"""
     out = torch.zeros(len(given), len(table), dtype=torch.float64)
     if given.context is not None and table.context is not None:
-        usual = table.context.double().mean(1)
+        usual = table.context.each.double().mean(1)
         out += torch.cdist(given.context.double(), usual).square() / given.context.size(1)
     if given.fixed is not None:
         rows, mask = table.rows.double(), given.fixed.mask.double()

@@ -18,6 +18,7 @@ from torch import Tensor
 from dignn.core.seeds import Seed
 from dignn.diffusion.categorical import draw
 from dignn.features.conditions import class_of_condition
+from dignn.features.training_rows import some_nodes
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.feature_spec import FeatureKind
@@ -54,22 +55,28 @@ class NeighbourMeans:
     def find(cls, data: Adjacency, graphs: GraphBatch, name: str) -> NeighbourMeans | None:
         """The type whose means the rows of ``name`` are, exactly and in all rows; None if there is none.
 
+        Of many rows those that stand in ``graphs`` are looked at, and some of the others.
+
         Only types whose own rows are generated from scratch can be the source, and only where rows have few neighbours
         on average in ``graphs``: what composing a row costs must not grow with the degree of its node.
         """
         schema = data.schema
         if schema.spec(name).kind is not FeatureKind.CONTINUOUS:
             return None
+        here = graphs.node_type == schema.type_index(name)
+        stand = data.numbers(graphs)[here.numpy()]
+        nodes = some_nodes(data, name, first=stand)
         for source in schema.node_types:
             other = schema.spec(source)
             if other.kind in (FeatureKind.BINARY, FeatureKind.COUNT) and other.width == schema.spec(name).width:
-                joined = _joined(data, name, source)
-                if _are_means(data, joined, name, source):
+                joined = _joined(data, nodes, source)
+                if _are_means(data, nodes, joined, name, source):
                     degree = torch.from_numpy(np.diff(joined.indptr)).long().clamp_max(MOST_COMPOSED)
-                    here = graphs.node_type == schema.type_index(name)
-                    if float(degree[graphs.row[here]].double().mean()) > MOST_ON_AVERAGE:
+                    inside = torch.from_numpy(np.searchsorted(nodes, stand))
+                    if float(degree[inside].double().mean()) > MOST_ON_AVERAGE:
                         return None
-                    return cls(name, source, _degrees(graphs, degree, name, source), _siblings(data, joined, source))
+                    degrees = _degrees(graphs, degree, inside, name, source)
+                    return cls(name, source, degrees, _siblings(data, joined, source))
         return None
 
     def fill(self, batch: GraphBatch, around: Tensor, generate: Generate, seed: Seed, nodes: Tensor) -> Tensor:
@@ -143,30 +150,39 @@ def _sources(graphs: GraphBatch, nodes: Tensor, source: str) -> Tensor:
     return graphs.undirected[graph, node] & (graphs.node_type == graphs.schema.type_index(source))[graph]
 
 
-def _joined(data: Adjacency, name: str, source: str) -> csr_array:
-    """(nodes of ``name``, nodes of ``source``) 1 where two are joined; numbered by row of their tables."""
-    nodes, others = (np.flatnonzero(data.node_type == data.schema.type_index(kind)) for kind in (name, source))
-    size = len(data.node_type)
-    whole = csr_array((np.ones(len(data.neighbour)), data.neighbour, data.indptr), shape=(size, size))
-    part = whole[nodes][:, others].tocoo()
-    shape = (len(data.tables[name]), len(data.tables[source]))
-    return csr_array((part.data, (data.row[nodes][part.row], data.row[others][part.col])), shape=shape)
+def _joined(data: Adjacency, nodes: np.ndarray, source: str) -> csr_array:
+    """(nodes, rows of ``source``) 1 where two are joined."""
+    every = data.joined(nodes).tocoo()
+    there = data.node_type[every.col] == data.schema.type_index(source)
+    shape = (len(nodes), len(data.nodes_of(source)))
+    place = every.row[there], data.row[every.col[there]]
+    return csr_array((every.data[there].astype(np.float64), place), shape=shape)
 
 
-def _are_means(data: Adjacency, joined: csr_array, name: str, source: str) -> bool:
+def _are_means(data: Adjacency, nodes: np.ndarray, joined: csr_array, name: str, source: str) -> bool:
     degree = np.diff(joined.indptr)
     if not degree.any():
         return False
-    mean = joined @ csr_array(data.tables[source].double().numpy())
+    others = np.unique(joined.indices)  # rows of the source beside them
+    rows = csr_array(data.tables[source][torch.from_numpy(others)].double().numpy())
+    mean = joined[:, others] @ rows
     mean = csr_array(mean.multiply(1.0 / np.maximum(degree, 1)[:, None]))
-    return bool(abs(mean - csr_array(data.tables[name].double().numpy())).max() <= _EXACT)
+    own = data.tables[name][torch.from_numpy(data.row[nodes])]
+    return bool(abs(mean - csr_array(own.double().numpy())).max() <= _EXACT)
 
 
-def _degrees(graphs: GraphBatch, degree: Tensor, name: str, source: str) -> Tensor:
-    """Numbers of neighbours in the data, which ``degree`` (n,) tells for each row, given those in a small graph."""
+def _degrees(graphs: GraphBatch, degree: Tensor, place: Tensor, name: str, source: str) -> Tensor:
+    """Numbers of neighbours in the data given those in a small graph.
+
+    Args:
+        graphs: small graphs.
+        degree: (n,) numbers in the data of some nodes.
+        place: which of them those of ``name`` in the graphs are.
+        name, source: node types.
+    """
     here = graphs.node_type == graphs.schema.type_index(name)
     inside = _sources(graphs, here, source).sum(1)
-    whole = degree[graphs.row[here]]
+    whole = degree[place]
     most = int(inside.max()) if len(inside) else 0
     table = torch.zeros(most + 1, int(degree.max()) + 1, dtype=torch.float64)
     table.index_put_((inside, whole), torch.ones(len(whole), dtype=torch.float64), accumulate=True)
@@ -179,11 +195,12 @@ def _siblings(data: Adjacency, joined: csr_array, source: str) -> Tensor:
     own = torch.eye(data.schema.num_classes)
     if source != data.schema.target:
         return own
-    nodes = np.flatnonzero(data.node_type == data.schema.type_index(source))
-    label = np.full(joined.shape[1], -1)
-    label[data.row[nodes]] = data.label[nodes]
-    one_hot = np.eye(len(own))[np.maximum(label, 0)] * (label >= 0)[:, None]
-    number = joined @ one_hot  # (nodes of name, C)
-    pairs = torch.from_numpy(number.T @ number - np.diag(number.sum(0))).float()  # nobody is a sibling of itself
+    label = data.label[data.nodes_of(source)]
+    known = np.flatnonzero(label >= 0)
+    shape = (joined.shape[1], len(own))
+    one_hot = csr_array((np.ones(len(known)), (known, label[known])), shape=shape)
+    number = joined @ one_hot  # (nodes, C)
+    # nobody is a sibling of itself
+    pairs = torch.from_numpy((number.T @ number).toarray() - np.diag(number.sum(0))).float()
     total = pairs.sum(1, keepdim=True)
     return torch.where(total > 0, pairs / total.clamp_min(1e-9), own)

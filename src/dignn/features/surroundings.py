@@ -22,6 +22,7 @@ from dignn.core.seeds import Seed
 from dignn.features.conditions import class_of_condition, condition_batch, steps_to_target
 from dignn.features.end_columns import end_columns
 from dignn.features.given import ContextScale
+from dignn.features.table import Contexts
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.schema import Schema
 
@@ -74,8 +75,7 @@ class Surroundings:
         for name, summary in self.summaries.items():
             table = graphs.tables[name]
             some = graphs.row[graphs.node_type == self.schema.type_index(name)].unique()
-            told[name] = torch.zeros(len(table), summary.width)
-            told[name][some] = summary.encode(end_columns(table[some], self.schema.spec(name)))
+            told[name] = some, summary.encode(end_columns(table[some], self.schema.spec(name)))
         return Occasions(self, graphs, condition_batch(graphs), learned, told)
 
     @property
@@ -143,16 +143,16 @@ class Occasions:
         graphs: the graphs.
         around: (B, N, 2 C) conditions of their nodes.
         learned: (B, N) nodes whose rows may be seen.
-        told: by node type, (rows of its table, r) what each row tells.
+        told: by node type, (u,) the rows of its table that stand in graphs, ascending, and (u, r) what each tells.
     """
 
     surroundings: Surroundings
     graphs: GraphBatch
     around: Tensor
     learned: Tensor
-    told: dict[str, Tensor]
+    told: dict[str, tuple[Tensor, Tensor]]
 
-    def of(self, name: str, rows: Tensor, seed: Seed) -> Tensor:
+    def of(self, name: str, rows: Tensor, seed: Seed) -> Contexts:
         """What is known of rows (n,) of a type's table on some of the occasions on which they stand in graphs.
 
         Args:
@@ -161,7 +161,7 @@ class Occasions:
             seed: of the order in which nodes get their features, and of what is chosen.
 
         Returns:
-            (n, 8, k), NaN for rows that stand nowhere.
+            8 of each; on one of them nothing is known (NaN), nor ever of rows that stand nowhere.
         """
         types, kind = self.surroundings.schema.type_index, self.graphs.node_type
         here, order = kind == types(name), self.surroundings.order
@@ -172,17 +172,18 @@ class Occasions:
             seen = self._look(earlier | (here & (part < number)))
             at_first[part[here] == number] = seen.context(name, here & (part == number))
         place = _places(self.graphs.row[here], rows, OCCASIONS // 2, seed.child("occasions").torch())  # (n, 4)
-        nowhere = at_first.new_full((1, at_first.size(1)), torch.nan)
-        found = torch.cat([torch.cat([known, nowhere])[place] for known in (at_first, anew)], dim=1)
-        found[:, -1] = torch.nan  # on one of them nothing is known
-        return found
+        nothing = at_first.new_full((1, at_first.size(1)), torch.nan)
+        nowhere = 2 * len(anew)
+        place = torch.cat([place.where(place < len(anew), nowhere), (place + len(anew)).clamp_max(nowhere)], dim=1)
+        place[:, -1] = nowhere
+        return Contexts(torch.cat([at_first, anew, nothing]), place)
 
     def _look(self, there: Tensor) -> Seen:
         """At the graphs while the nodes marked in ``there`` (B, N) have features."""
         seen = Seen.blind(self.surroundings, self.graphs, self.around)
-        for name, told in self.told.items():
+        for name, (rows, told) in self.told.items():
             here = self.learned & there & (self.graphs.node_type == self.surroundings.schema.type_index(name))
-            seen.tell(name, here, told[self.graphs.row[here]])
+            seen.tell(name, here, told[torch.searchsorted(rows, self.graphs.row[here])])
         return seen
 
 

@@ -19,6 +19,37 @@ _PACKED = 0.2
 
 
 @dataclass(frozen=True, eq=False)
+class Contexts:
+    """What is known of n rows on K occasions each, most of which they share.
+
+    Args:
+        known: (m, k) what is known on each of m occasions; NaN for what is not.
+        place: (n, K) which of them are those of each row.
+    """
+
+    known: Tensor
+    place: Tensor
+
+    @classmethod
+    def of(cls, context: Tensor) -> Contexts:
+        """From (n, k) for one occasion of each row, or (n, K, k)."""
+        number = context.shape[1] if context.dim() == 3 else 1
+        each = len(context) * number
+        return cls(context.reshape(each, context.size(-1)), torch.arange(each).view(-1, number))
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    def __getitem__(self, rows: Tensor) -> Contexts:
+        return Contexts(self.known, self.place[rows])
+
+    @property
+    def each(self) -> Tensor:
+        """(n, K, k)"""
+        return self.known[self.place]
+
+
+@dataclass(frozen=True, eq=False)
 class Table:
     """Feature rows of one node type; n rows, d columns, C classes.
 
@@ -31,14 +62,14 @@ class Table:
             a class: all zero where there are none.
         weight: (n,) how often the row counts.
         spec: what the columns hold.
-        context: (n, K, k) what else is known of each row, on K occasions on which it was seen; None for nothing.
+        context: what else is known of each row, on K occasions on which it was seen; None for nothing.
     """
 
     rows: Tensor
     condition: Tensor
     weight: Tensor
     spec: FeatureSpec
-    context: Tensor | None = None
+    context: Contexts | None = None
 
     @classmethod
     def of(
@@ -48,11 +79,11 @@ class Table:
         spec: FeatureSpec,
         weight: Tensor | None = None,
         *,
-        context: Tensor | None = None,
+        context: Tensor | Contexts | None = None,
     ) -> Table:
         """A table that has been looked at: rows there, of the spec's width, and numbers all through.
 
-        ``context``: (n, k) for one occasion, or (n, K, k).
+        ``context``: (n, k) for one occasion, or (n, K, k), or of occasions that rows share.
         """
         if not len(rows):
             raise DignnError("There are no feature rows to learn from; check the node type")
@@ -81,9 +112,9 @@ class Table:
         weight = torch.ones(len(rows)) if weight is None else weight.float()
         if not bool((weight > 0).all()):
             raise DignnError("Weights of feature rows must be above 0; leave out rows that do not count")
-        if context is not None:
+        if isinstance(context, Tensor):
             check_context(context, len(rows))
-            context = (context[:, None] if context.dim() == 2 else context).float()
+            context = Contexts.of(context.float())
         return cls(rows.float(), condition.float(), weight, spec, context)
 
     def __len__(self) -> int:
@@ -101,14 +132,16 @@ class Table:
     @property
     def known(self) -> int:
         """k, the columns of the context; 0 without any."""
-        return 0 if self.context is None else self.context.size(2)
+        return 0 if self.context is None else self.context.known.size(1)
 
     def occasion(self, row: Tensor, generator: torch.Generator) -> Tensor | None:
         """What is known of some rows (m,) on a random occasion of each.  (m, k)"""
         if self.context is None:
             return None
-        count = self.context.size(1)
-        return self.context[row, torch.randint(count, (len(row),), generator=generator) if count > 1 else 0]
+        place = self.context.place
+        count = place.size(1)
+        which = place[row, torch.randint(count, (len(row),), generator=generator) if count > 1 else 0]
+        return self.context.known[which]
 
     @cached_property
     def label_weight(self) -> Tensor:
@@ -147,7 +180,7 @@ class Table:
         """Tensors for a file."""
         kept = {"condition": self.condition, "weight": self.weight}
         if self.context is not None:
-            kept["context"] = self.context
+            kept["context"] = self.context.each
         rows, absent = self.rows, self.rows.isnan()
         if bool(absent.any()):  # files hold numbers
             kept["missing"] = absent.nonzero().to(torch.int32)
@@ -170,9 +203,10 @@ class Table:
             rows = rows.clone()
             rows[tensors["missing"][:, 0].long(), tensors["missing"][:, 1].long()] = torch.nan
         context = tensors.get("context")
-        if context is not None and context.dim() == 2:  # of one occasion, as earlier versions wrote it
-            context = context[:, None]
-        return cls(rows, tensors["condition"], tensors["weight"], spec, context)
+        # Earlier versions wrote (n, k), of one occasion.
+        return cls(
+            rows, tensors["condition"], tensors["weight"], spec, None if context is None else Contexts.of(context)
+        )
 
     # -- parts ----------------------------------------------------------------------------------------
 

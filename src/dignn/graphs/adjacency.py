@@ -16,10 +16,11 @@ from torch import Tensor
 from dignn.core.errors import SchemaError
 from dignn.graphs.batch import PADDING, GraphBatch
 from dignn.graphs.column_checks import check_rows
+from dignn.graphs.distinct_keys import among, mirrored
 from dignn.graphs.edge_rows import EdgeRows, edge_rows_of
 from dignn.graphs.edge_tables import NO_ROW
 from dignn.graphs.feature_matrix import dense
-from dignn.graphs.flattening import flatten_for
+from dignn.graphs.flattening import FlatGraphs, flatten_for
 from dignn.graphs.schema import Schema
 from dignn.graphs.typed_edges import Dropped, TypedEdges, typed_edges_of
 
@@ -62,10 +63,15 @@ class Adjacency:
     @classmethod
     def build(cls, data: Any, schema: Schema) -> Adjacency:
         """Of one or many graphs, in any form that :func:`~dignn.graphs.intake.given_graphs` knows."""
-        view = flatten_for(data, schema)
+        return cls.of_view(flatten_for(data, schema), schema)
+
+    @classmethod
+    def of_view(cls, view: FlatGraphs, schema: Schema) -> Adjacency:
+        """Of graphs that have been read."""
         code = np.array([schema.type_index(name) for name in view.type_names])
         directed = np.array([False, *(relation.directed for relation in schema.relations)])
         edges = typed_edges_of(view, schema)
+        view.keys.forget()  # they are as large as the graph
         rows = edge_rows_of(view, schema, edges)
         indptr, neighbour, relation, edge_row = _compress(edges, len(view.node_type), directed, rows)
         return cls(
@@ -132,13 +138,34 @@ class Adjacency:
     def numbers(self, batch: GraphBatch) -> np.ndarray:
         """(B, N) which of its nodes those of its subgraphs are; -1 on padding."""
         found = np.full(batch.node_type.shape, PADDING, dtype=np.int64)
-        for code in range(len(self.schema.node_types)):
-            own = np.flatnonzero(self.node_type == code)
-            place = np.empty(int(self.row[own].max(initial=-1)) + 1, dtype=np.int64)
-            place[self.row[own]] = own
+        for code, nodes in enumerate(self._nodes):
             here = (batch.node_type == code).numpy()
-            found[here] = place[batch.row.numpy()[here]]
+            found[here] = nodes[batch.row.numpy()[here]]
         return found
+
+    def nodes_of(self, name: str) -> np.ndarray:
+        """(n,) the nodes of a type, by their rows."""
+        return self._nodes[self.schema.type_index(name)]
+
+    @cached_property
+    def _nodes(self) -> list[np.ndarray]:
+        """By type, the node of each row."""
+        order = np.argsort(self.node_type, kind="stable")
+        last = np.cumsum(np.bincount(self.node_type, minlength=len(self.schema.node_types)))
+        found = []
+        for own in np.split(order, last[:-1]):
+            nodes = np.empty(int(self.row[own].max(initial=-1)) + 1, dtype=np.int64)
+            nodes[self.row[own]] = own
+            found.append(nodes)
+        return found
+
+    def joined(self, nodes: np.ndarray) -> csr_array:
+        """(m, n) float32, 1 where one of some nodes (m,) is joined to a node; neighbours ascend."""
+        first, number = self.indptr[nodes], self.indptr[nodes + 1] - self.indptr[nodes]
+        ends = np.concatenate([[0], np.cumsum(number)])
+        cells = np.arange(ends[-1]) + np.repeat(first - ends[:-1], number)
+        ones = np.ones(len(cells), dtype=np.float32)
+        return csr_array((ones, self.neighbour[cells], ends), shape=(len(nodes), len(self.node_type)))
 
     def around(self, nodes: Sequence[int], size: int) -> list[int]:
         """Some nodes and what lies around them, the nearest first, up to ``size`` in all."""
@@ -189,23 +216,23 @@ class Adjacency:
 
 
 def _compress(
-    cells: TypedEdges, size: int, directed: np.ndarray, rows: EdgeRows | None
+    cells: TypedEdges, nodes: int, directed: np.ndarray, rows: EdgeRows | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
     """Sorted rows that hold every cell and, for cells without a mirror, the way back with relation 0.
 
     Only directed relations have such cells; ``directed[r]`` says whether relation r is one.
     """
-    source, target, relation = cells.source, cells.target, cells.relation
+    key, relation, size = cells.key, cells.relation, cells.size
     edge_row = None if rows is None else rows.row
+    first = np.arange(nodes + 1) * size
+    indptr = np.searchsorted(key, first)
+    neighbour = np.empty(len(key), dtype=np.int32 if size < 2**31 else np.int64)
+    np.remainder(key, size, out=neighbour, casting="unsafe")
     if directed.any():
-        one_way = directed[relation]
-        back = target[one_way] * size + source[one_way]
-        missing = np.setdiff1d(back, source * size + target, assume_unique=True)
-        source = np.concatenate([source, missing // size])
-        target = np.concatenate([target, missing % size])
-        relation = np.concatenate([relation, np.zeros(len(missing), dtype=np.int64)])
-        order = np.lexsort((target, source))
-        source, target, relation = source[order], target[order], relation[order]
-        if edge_row is not None:
-            edge_row = np.concatenate([edge_row, np.full(len(missing), NO_ROW)])[order]
-    return np.concatenate([[0], np.cumsum(np.bincount(source, minlength=size))]), target, relation, edge_row
+        back = mirrored(key[directed[relation]], size)
+        back = back[~among(back, key)]
+        place = np.searchsorted(key, back)
+        indptr += np.searchsorted(back, first)
+        neighbour, relation = np.insert(neighbour, place, back % size), np.insert(relation, place, 0)
+        edge_row = None if edge_row is None else np.insert(edge_row, place, NO_ROW)
+    return indptr, neighbour, relation, edge_row

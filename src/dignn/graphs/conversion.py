@@ -35,7 +35,11 @@ def from_pyg(graphs: Any, schema: Schema) -> GraphBatch:
 
     Nodes of a ``Data`` keep their order; those of a ``HeteroData`` are listed type by type.
     """
-    view = flatten_for(graphs, schema)
+    return batch_of_view(flatten_for(graphs, schema), schema)
+
+
+def batch_of_view(view: FlatGraphs, schema: Schema) -> GraphBatch:
+    """Small graphs that have been read, as one batch."""
     unknown = set(view.type_names) - set(schema.node_types)
     if unknown:
         raise SchemaError(
@@ -68,8 +72,9 @@ def batch_of_flat(view: FlatGraphs, schema: Schema, code: np.ndarray, tables: di
 
     cells = typed_edges_of(view, schema)
     edge = torch.zeros(*shape, shape[1], dtype=torch.long)
-    places = graph[cells.source], position[cells.source], position[cells.target]
-    edge[places] = torch.from_numpy(cells.relation)
+    source, target = cells.ends
+    places = graph[source], position[source], position[target]
+    edge[places] = torch.from_numpy(cells.relation.astype(np.int64))
     rows = edge_rows_of(view, schema, cells)
     edge_row = None
     if rows is not None:

@@ -43,24 +43,23 @@ def edge_rows_of(view: FlatGraphs, schema: Schema, cells: TypedEdges) -> EdgeRow
     """
     if not schema.edge_features:
         return None
-    size = max(1, len(view.node_type))
-    row = np.full(len(cells.source), NO_ROW, dtype=np.int64)
+    row = np.full(len(cells.key), NO_ROW, dtype=np.int64)
     tables = {}
     for features in schema.edge_features:
         if not features.spec.generated:
             continue
         relation = schema.relations[features.relation - 1]
         here = np.flatnonzero(cells.relation == features.relation)
-        source, target = cells.source[here], cells.target[here]
+        source, target = np.divmod(cells.key[here], cells.size)
         own = np.ones(len(here), dtype=bool)
         if features.shared and not relation.directed:
             forward = view.node_type[source] == _type_number(view, relation.source)
             own = source < target if relation.symmetric else forward
-        keys = source[own] * size + target[own]  # ascending, as cells are
+        keys = cells.key[here[own]]  # ascending, as cells are
         rows = rows_of_edges(view, relation, features.fields, keys)
         tables[relation.label] = check_rows(rows, features.spec, relation.label)
         row[here[own]] = np.arange(len(keys))
-        row[here[~own]] = np.searchsorted(keys, target[~own] * size + source[~own])
+        row[here[~own]] = np.searchsorted(keys, target[~own] * cells.size + source[~own])
     return EdgeRows(row, tables)
 
 

@@ -80,7 +80,7 @@ def read_matrix(x: Tensor | None, count: int, name: str) -> tuple[Tensor | None,
         entries = (x.unsqueeze(1) if form.vector else x).to_sparse_coo()
         values = _exact(entries._values(), name)
         found = torch.sparse_coo_tensor(entries._indices(), values, shape, check_invariants=False).coalesce()
-    if torch.isinf(values).any():
+    if any(bool(some.isinf().any()) for some in values.reshape(-1).split(CELLS)):
         column = next(int(bad.nonzero()[0]) for rows in row_blocks(found) if bool((bad := rows.isinf().any(0)).any()))
         raise SchemaError(
             f"The features of type '{name}' hold infinity (first in column {column}); give numbers, or NaN where a "
@@ -118,13 +118,13 @@ def stacked(matrices: Sequence[Tensor]) -> Tensor:
 
 
 def row_blocks(x: Tensor) -> Iterator[Tensor]:
-    """The rows in order: a dense matrix at once, a sparse one in dense blocks.  (b, d)"""
-    if x.layout is torch.strided:
-        yield x
-        return
+    """The rows in order, in dense blocks.  (b, d)"""
     height, width = x.shape
-    (row, column), values = x.indices(), x.values()
     step = max(1, CELLS // max(1, width))
+    if x.layout is torch.strided:
+        yield from x.split(step)
+        return
+    (row, column), values = x.indices(), x.values()
     for start in range(0, height, step):
         end = min(height, start + step)
         first, last = torch.searchsorted(row, torch.tensor([start, end])).tolist()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from torch_geometric.data import Data, HeteroData
 from dignn.core.errors import SchemaError
 from dignn.graphs.edge_fields import FieldNames, read_field
 from dignn.graphs.edge_forms import read_edges
+from dignn.graphs.edge_keys import EdgeKeys, NumberedEdges
 from dignn.graphs.feature_matrix import FeatureForm, dense, read_matrix, stacked
 from dignn.graphs.intake import graphs_of
 from dignn.graphs.relation_codes import NUMBERS, ONE_HOT, one_hot_codes, relation_codes
@@ -48,12 +50,17 @@ class FlatGraphs:
     row: np.ndarray  # (n,)
     graph_ptr: np.ndarray  # (G + 1,)
     x: dict[str, Tensor | None]
-    edges: dict[EdgeType, np.ndarray]  # (2, E) node numbers
+    edges: Mapping[EdgeType, np.ndarray]  # (2, E) node numbers
     label: np.ndarray  # (n,)
     graph_label: np.ndarray  # (G,)
     form: dict[str, FeatureForm] = field(default_factory=dict)
     edge_values: dict[EdgeType, dict[str, Tensor]] = field(default_factory=dict)  # (E, d)
     edge_form: dict[EdgeType, dict[str, FeatureForm]] = field(default_factory=dict)
+
+    @cached_property
+    def keys(self) -> EdgeKeys:
+        """Its edges, sorted."""
+        return EdgeKeys(self.edges, len(self.node_type))
 
 
 def flatten(
@@ -131,7 +138,7 @@ def _hetero_part(data: HeteroData, graph_label: np.ndarray, task: Task, fields: 
         index = read_edges(data[source, name, destination], counts[source], counts[destination], words)
         if index is None:
             raise SchemaError(f"Edge type {(source, name, destination)} has no edge_index; add it or drop the type")
-        edges[source, name, destination] = index + np.array([[offset[source]], [offset[destination]]])
+        edges[source, name, destination] = index
         store, wanted = data[source, name, destination], fields.get((source, name, destination), ())
         carried[source, name, destination] = _read_fields(store, wanted, index.shape[1], words)
     task.check(list(counts))
@@ -143,7 +150,7 @@ def _hetero_part(data: HeteroData, graph_label: np.ndarray, task: Task, fields: 
         row=np.concatenate([np.arange(count) for count in counts.values()]),
         graph_ptr=np.array([0, sum(counts.values())]),
         x={name: x for name, (x, _) in matrices.items()},
-        edges=edges,
+        edges=NumberedEdges(edges, offset),
         label=np.concatenate(label),
         graph_label=graph_label,
         form={name: form for name, (_, form) in matrices.items()},
@@ -209,6 +216,8 @@ def _homogeneous_part(
 
 def _concatenate(parts: list[FlatGraphs]) -> FlatGraphs:
     """Graph after graph, with types in the order in which they are met."""
+    if len(parts) == 1:
+        return parts[0]
     names = tuple(dict.fromkeys(name for part in parts for name in part.type_names))
     graph_ptr = np.cumsum([0, *(len(part.node_type) for part in parts)])
     node_type = [np.array([names.index(name) for name in part.type_names])[part.node_type] for part in parts]

@@ -14,7 +14,6 @@ from dignn.core.checks import names as names_of
 from dignn.core.errors import SchemaError
 from dignn.core.torch_defaults import plain_torch
 from dignn.graphs.column_kinds import Kinds
-from dignn.graphs.distinct_keys import distinct, mirrored
 from dignn.graphs.edge_fields import find_fields
 from dignn.graphs.edge_forms import form_of
 from dignn.graphs.edge_inference import infer_edge_features
@@ -66,6 +65,24 @@ def infer_schema(
             has an integer ``edge_type``, they are the names of its numbers instead, unless they are as many as
             ``edge_attr`` has columns; by default ``relation 0``, ``relation 1``, ...
     """
+    return read_data(
+        data, target, task=task, kinds=kinds, names=names, classes=classes, type_names=type_names, edge_names=edge_names
+    )[0]
+
+
+@plain_torch()
+def read_data(
+    data: Any,
+    target: str | None = None,
+    *,
+    task: Task | None = None,
+    kinds: Mapping[str, Kinds] | None = None,
+    names: Mapping[str, Sequence[str]] | None = None,
+    classes: Sequence[str] | None = None,
+    type_names: Sequence[str] | None = None,
+    edge_names: Sequence[str] | None = None,
+) -> tuple[Schema, FlatGraphs]:
+    """The schema that :func:`infer_schema` gives, which has the same arguments, and the data as it was read for it."""
     instance("target", target, (str, NoneType), "the name of a node type")
     instance("task", task, (Task, NoneType), "a Task")
     classes, type_names, edge_names = (
@@ -98,7 +115,7 @@ def infer_schema(
             raise SchemaError(
                 f"{option} names {found}, no node type and no relation with features; choose from {known}"
             )
-    return Schema(
+    schema = Schema(
         node_types=view.type_names,
         relations=relations,
         edge_features=infer_edge_features(view, relations, kinds or {}, names or {}),
@@ -123,6 +140,7 @@ def infer_schema(
         edge_form=form_of(graphs),
         edge_order=tuple(view.edges) if isinstance(graphs[0], HeteroData) else None,
     )
+    return schema, view
 
 
 def _target(data: Any, target: str | None, type_names: Sequence[str] | None) -> str | None:
@@ -147,22 +165,19 @@ def _labels(view: FlatGraphs, task: Task) -> np.ndarray:
 
 
 def _relations(view: FlatGraphs) -> tuple[Relation, ...]:
-    size = max(1, len(view.node_type))
-    keys = {edge_type: distinct(index[0] * size + index[1])[0] for edge_type, index in view.edges.items()}
     found: list[Relation] = []
     place = view.type_names.index
-    open_types = sorted(keys, key=lambda end: (place(end[0]), place(end[2]), end[1].startswith("rev_"), end[1]))
+    open_types = sorted(view.edges, key=lambda end: (place(end[0]), place(end[2]), end[1].startswith("rev_"), end[1]))
     while open_types:
         edge_type = open_types.pop(0)
         source, name, target = edge_type
-        flipped = mirrored(keys[edge_type], size)
-        if source == target and np.array_equal(keys[edge_type], flipped):
+        if source == target and view.keys.opposite(edge_type, edge_type):
             found.append(Relation(source, name, target, reverse=name))
             continue
         partners = [
             other
             for other in open_types
-            if (other[2], other[0]) == (source, target) and np.array_equal(keys[other], flipped)
+            if (other[2], other[0]) == (source, target) and view.keys.opposite(edge_type, other)
         ]
         # Empty edge types all look alike: a name that says "reverse" decides between several.
         partner = min(partners, key=lambda other: (other[1] not in (name, f"rev_{name}"), other[1]), default=None)

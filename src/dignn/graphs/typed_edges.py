@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from dignn.core.errors import SchemaError
-from dignn.graphs.distinct_keys import distinct
+from dignn.graphs.distinct_keys import among, distinct
 from dignn.graphs.flattening import FlatGraphs
 from dignn.graphs.schema import Relation, Schema
 
@@ -34,15 +35,24 @@ class Dropped:
 
 @dataclass(frozen=True)
 class TypedEdges:
-    """Entries of the adjacency: ``edge[source, target] = relation``, sorted by (source, target), each pair once.
+    """Entries of the adjacency of n nodes, each pair of nodes once.
 
-    ``dropped`` tells by kind (``self-loops``, ``parallel edges``, ``further relations``) what could not be held.
+    Args:
+        key: ``source * n + target`` of each entry, ascending.
+        relation: ``edge[source, target]``.
+        size: n.
+        dropped: by kind (``self-loops``, ``parallel edges``, ``further relations``) what could not be held.
     """
 
-    source: np.ndarray
-    target: np.ndarray
+    key: np.ndarray
     relation: np.ndarray
+    size: int
     dropped: dict[str, Dropped] = field(default_factory=dict)
+
+    @property
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """Source and target of each entry."""
+        return np.divmod(self.key, self.size)
 
 
 def typed_edges_of(view: FlatGraphs, schema: Schema) -> TypedEdges:
@@ -52,31 +62,30 @@ def typed_edges_of(view: FlatGraphs, schema: Schema) -> TypedEdges:
     one edge, self-loops are dropped, and a cell holds one relation: an edge is dropped where an earlier relation
     of the schema has a cell that it needs. Dropped edges are counted in the log.
     """
-    size = max(1, len(view.node_type))
+    size = view.keys.size
     known = set(schema.edge_types)
     for edge_type in view.edges:
         if edge_type not in known:
             raise SchemaError(f"Edge type {edge_type} is not in the schema; it knows {sorted(known)}")
     none = np.empty(0, dtype=np.int64)
-    keys, codes = [none], [none]
+    cells: list[tuple[int, np.ndarray]] = []  # by relation, the cells that it fills
     loops, repeated, further, lost = [none], [none], [none], 0
     taken: dict[frozenset[str], np.ndarray] = {}  # by the types of the ends: others cannot meet
+    meeting = Counter(frozenset((relation.source, relation.target)) for relation in schema.relations)
     for number, relation in enumerate(schema.relations, start=1):
-        key, looped, parallel = _keys(view, relation)
+        runs, looped, parallel = _cells(view, relation)
         loops.append(looped)
         repeated.append(parallel)
         ends = frozenset((relation.source, relation.target))
-        earlier = taken.get(ends, none)
-        free = ~np.isin(key, earlier)
-        if len(earlier) and not relation.directed:
-            source, target = np.divmod(key, size)
-            free &= ~np.isin(target * size + source, earlier)
-        gone = int((~free).sum())
-        lost += gone if relation.directed else gone // 2
-        further.append(key[~free])
-        taken[ends] = np.concatenate([earlier, key[free]])
-        keys.append(key[free])
-        codes.append(np.full(int(free.sum()), number, dtype=np.int64))
+        if meeting[ends] > 1:
+            key = np.sort(np.concatenate(runs), kind="stable")
+            free = _free(key, taken.get(ends, none), size, both_ways=not relation.directed)
+            gone = int((~free).sum())
+            lost += gone if relation.directed else gone // 2
+            further.append(key[~free])
+            runs = [key[free]]
+            taken[ends] = np.sort(np.concatenate([taken.get(ends, none), *runs]), kind="stable")
+        cells += [(number, run) for run in runs]
     if lost:
         log.warning("%d edges join a pair of nodes that an earlier relation joins already; they were dropped", lost)
     if any(map(len, loops)):
@@ -88,9 +97,38 @@ def typed_edges_of(view: FlatGraphs, schema: Schema) -> TypedEdges:
         for name, parts in kinds.items()
         if len(dropped[name])
     }
-    key, code = np.concatenate(keys), np.concatenate(codes)
-    order = np.argsort(key)
-    return TypedEdges(*np.divmod(key[order], size), code[order], told)
+    return TypedEdges(*_merged(cells, len(schema.relations), size), size, told)
+
+
+def _merged(cells: list[tuple[int, np.ndarray]], relations: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """All cells, ascending, and the relation of each, from the ascending cells of relations by their numbers."""
+    codes = relations + 1
+    if size * size * codes >= 2**63:
+        raise SchemaError(
+            f"{size:,} nodes with {relations} relations are more than can be numbered; give a part of them"
+        )
+    # Number of the cell and relation in one: cells are sorted in place, and what is sorted already is merged.
+    key = np.empty(sum(len(own) for _, own in cells), dtype=np.int64)
+    begin = 0
+    for number, own in cells:
+        part = key[begin : begin + len(own)]
+        np.multiply(own, codes, out=part)
+        part += number
+        begin += len(own)
+    key.sort(kind="stable")
+    relation = np.empty(len(key), dtype=np.int16 if relations < 2**15 else np.int64)
+    np.remainder(key, codes, out=relation, casting="unsafe")
+    key //= codes
+    return key, relation
+
+
+def _free(key: np.ndarray, earlier: np.ndarray, size: int, *, both_ways: bool) -> np.ndarray:
+    """(u,) which cells no earlier relation holds; with the cell of the way back where both are needed."""
+    held = among(key, earlier)
+    if both_ways and len(earlier):
+        source, target = np.divmod(key, size)
+        held |= among(target * size + source, earlier)
+    return ~held
 
 
 def _some(key: np.ndarray, size: int) -> np.ndarray:
@@ -98,14 +136,26 @@ def _some(key: np.ndarray, size: int) -> np.ndarray:
     return np.stack(np.divmod(key[np.linspace(0, len(key) - 1, min(len(key), EXAMPLES)).astype(int)], size), axis=1)
 
 
-def _keys(view: FlatGraphs, relation: Relation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cells that the edges of a relation fill, as ``source * n + target``; those on the diagonal; and repeated ones."""
-    size = max(1, len(view.node_type))
+def _cells(view: FlatGraphs, relation: Relation) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """Cells that the edges of a relation fill, as ``source * n + target``, in ascending runs that do not meet; those on
+    the diagonal; and repeated ones.
+    """
+    keys, none = view.keys, np.empty(0, dtype=np.int64)
     stored = [(name, step) for name, step in zip(relation.edge_types, (1, -1), strict=False) if name in view.edges]
+    names = [name for name, _ in stored]
+    tidy = all(map(keys.once, names)) and (len(names) < 2 or keys.opposite(*names))
+    if tidy and names and (not relation.symmetric or keys.opposite(names[0], names[0])):
+        forward = names[0] == relation.edge_type
+        runs = [keys.of(names[0])[0] if forward or not relation.directed else keys.mirrored(names[0])]
+        if relation.source != relation.target:
+            runs.append(keys.of(names[1])[0] if len(names) > 1 else keys.mirrored(names[0]))
+            return runs, none, none
+        loop = runs[0] // keys.size == runs[0] % keys.size
+        return ([runs[0][~loop]], runs[0][loop], none) if loop.any() else (runs, none, none)
     index = np.concatenate([np.empty((2, 0), dtype=np.int64), *(view.edges[name][::step] for name, step in stored)], 1)
     if not relation.directed:
         index = np.concatenate([index, index[::-1]], axis=1)
-    key, times = distinct(index[0] * size + index[1])
-    loop = key // size == key % size
+    key, times = distinct(index[0] * keys.size + index[1])
+    loop = key // keys.size == key % keys.size
     once = 2 if relation.symmetric else len(stored)  # an edge that is there once stands in so many places
-    return key[~loop], key[loop], key[~loop & (times > once)]
+    return [key[~loop]], key[loop], key[~loop & (times > once)]

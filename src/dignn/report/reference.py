@@ -15,7 +15,8 @@ from torch import Tensor
 
 from dignn.core.errors import RunFolderError
 from dignn.core.files import load_tensors, put_under, save_tensors, under
-from dignn.features.conditions import class_of_condition, condition_data
+from dignn.features.conditions import DataConditions, class_of_condition
+from dignn.features.training_rows import some_nodes
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch, spread
 from dignn.graphs.feature_spec import ColumnKind, FeatureSpec
@@ -133,14 +134,14 @@ class Reference:
 
 
 def profiles(data: Adjacency) -> dict[str, Profile]:
-    """By node type how the features of all real nodes are distributed, for types that have some."""
-    around = class_of_condition(condition_data(data)).double()  # (n, C)
+    """By node type how the features of real nodes are distributed, for types that have some; of many nodes some."""
+    around = DataConditions(data)
     found = {}
     for name, table in data.tables.items():
-        own = torch.from_numpy(data.node_type == data.schema.type_index(name))
-        rows = table[torch.from_numpy(data.row)[own]]
-        if len(rows):
-            found[name] = _distribution(rows, around[own], data.schema.spec(name))
+        nodes = some_nodes(data, name)
+        if len(nodes):
+            rows, near = table[torch.from_numpy(data.row[nodes])], class_of_condition(around.of(nodes)).double()
+            found[name] = _distribution(rows, near, data.schema.spec(name))
     return found
 
 

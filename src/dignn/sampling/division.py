@@ -25,8 +25,9 @@ from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch, spread
-from dignn.graphs.conversion import from_pyg
+from dignn.graphs.conversion import batch_of_view
 from dignn.graphs.feature_spec import FeatureKind
+from dignn.graphs.flattening import FlatGraphs, flatten_for
 from dignn.graphs.intake import graphs_of
 from dignn.graphs.isomorphism import fingerprints
 from dignn.graphs.schema import Schema
@@ -171,7 +172,7 @@ class Sizes(Protocol):
     def subgraphs_per_size(self) -> int: ...
 
 
-def divide(data: AnyData, schema: Schema, settings: Sizes, seed: Seed) -> RealGraphs:
+def divide(data: AnyData, schema: Schema, settings: Sizes, seed: Seed, view: FlatGraphs | None = None) -> RealGraphs:
     """Divides the data.
 
     Args:
@@ -179,10 +180,11 @@ def divide(data: AnyData, schema: Schema, settings: Sizes, seed: Seed) -> RealGr
         schema: its schema.
         settings: sizes and numbers of graphs.
         seed: decides the division and the subgraphs.
+        view: the data as it was read for the schema; by default it is read now.
     """
     if schema.task.of_graphs:
-        return WholeGraphs(data, schema, settings.sizes, seed)
-    return Subgraphs(data, schema, settings.sizes, settings.subgraphs_per_size, seed)
+        return WholeGraphs(data, schema, settings.sizes, seed, view)
+    return Subgraphs(data, schema, settings.sizes, settings.subgraphs_per_size, seed, view)
 
 
 class Subgraphs(RealGraphs):
@@ -190,9 +192,17 @@ class Subgraphs(RealGraphs):
 
     number = 1
 
-    def __init__(self, data: AnyData, schema: Schema, sizes: Sequence[int] | None, per_size: int, seed: Seed) -> None:
+    def __init__(
+        self,
+        data: AnyData,
+        schema: Schema,
+        sizes: Sequence[int] | None,
+        per_size: int,
+        seed: Seed,
+        view: FlatGraphs | None = None,
+    ) -> None:
         (self._graph,) = graphs_of(data)
-        adjacency = Adjacency.build(data, schema)
+        adjacency = Adjacency.of_view(flatten_for(data, schema) if view is None else view, schema)
         super().__init__(adjacency, _divide_nodes(adjacency, seed.child("division").numpy()))
         self._sizes = sizes or _possible_sizes(adjacency, seed.child("sizes").numpy())
         self._per_size, self._seed = per_size, seed
@@ -234,11 +244,20 @@ class Subgraphs(RealGraphs):
 class WholeGraphs(RealGraphs):
     """The data's own graphs, of the wanted sizes."""
 
-    def __init__(self, data: AnyData, schema: Schema, sizes: Sequence[int] | None, seed: Seed) -> None:
+    def __init__(
+        self,
+        data: AnyData,
+        schema: Schema,
+        sizes: Sequence[int] | None,
+        seed: Seed,
+        view: FlatGraphs | None = None,
+    ) -> None:
         self._own = fitting = _fitting(data, sizes)
-        self._graphs = from_pyg(fitting, schema)
+        if view is None or len(fitting) < len(data):
+            view = flatten_for(fitting, schema)
+        self._graphs = batch_of_view(view, schema)
         self._learned = _divide(len(fitting), seed.child("division").numpy())
-        super().__init__(Adjacency.build(fitting, schema), np.repeat(self._learned, self._graphs.sizes.numpy()))
+        super().__init__(Adjacency.of_view(view, schema), np.repeat(self._learned, self._graphs.sizes.numpy()))
 
     @property
     def number(self) -> int:

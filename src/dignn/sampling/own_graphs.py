@@ -76,8 +76,16 @@ class _Edges:
         self.name, self.given, self.ends = name, store[name], _ends(store)
         index, values = entries(self.given, str(store._key))
         self.index, self.values = index.detach().cpu(), None if values is None else values.detach().cpu()
-        union = {end: torch.cat([nodes[end] for nodes in every]) for end in self.ends}
-        self.near = _inside(self.index, self.ends, union).nonzero()[:, 0]
+        inside = [self._marked(side, torch.cat([nodes[end] for nodes in every])) for side, end in enumerate(self.ends)]
+        self.near = (inside[0] & inside[1]).nonzero()[:, 0]
+
+    def _marked(self, side: int, nodes: Tensor) -> Tensor:
+        """(E,) whether one end of the edges is among some nodes; by a mark for each node, as there are many edges."""
+        ends = self.index[side].long()
+        count = 1 + max(int(ends.max()) if len(ends) else 0, int(nodes.max()) if len(nodes) else 0)
+        marks = torch.zeros(count, dtype=torch.bool)
+        marks[nodes] = True
+        return marks[ends]
 
     def cut(self, own: Any, nodes: Nodes) -> Tensor:
         """Puts those between some nodes into a store, in the user's form; (e,) which they are, in this order."""

@@ -85,7 +85,7 @@ class TabDDPM(FeatureGenerator):
         if self._model is not None:
             self.report["training"] = self._model.fit(table[rest], seed, tick)
         if self._block is not None:
-            context = self._context_of(table.rows, table.context)
+            context = self._context_of(table.rows, None if table.context is None else table.context.each)
             self.report["sparse"] = self._block.fit(whole, context, seed.child("sparse"), tick)
 
     def _context_of(self, rows: Tensor, context: Tensor | None) -> Tensor | None:
