@@ -56,6 +56,8 @@ LESS: dict[str, Any] = {
     "dignn.sampling.division.COMPARED_GRAPHS": 4,
     "dignn.features.ditabddpm.absorbing_rows._ROWS": 100,
     "dignn.report.layout.TRIES": 2,
+    "dignn.structure.node_growth.generator.NodeGrowth._batches.__defaults__": (20,),  # growths that are made at once
+    "dignn.structure.node_growth.generator._VALIDATED": 20,
 }
 
 

@@ -17,7 +17,7 @@ from pretend_device import PRETEND, needs_pretend_device, on_every_device, same
 from tiny_models import TinyHetero
 
 pytestmark = pytest.mark.usefixtures("haste")
-SMOKE, HASTE = PRESETS["smoke"], TrainingConfig(steps=3, validate_every=2)
+SMOKE, HASTE = PRESETS["smoke"], TrainingConfig(steps=2, validate_every=2)
 SMALL = replace(
     SMOKE,
     sizes=(6, 7),
