@@ -56,6 +56,8 @@ LESS: dict[str, Any] = {
     "dignn.sampling.division.COMPARED_GRAPHS": 4,
     "dignn.features.ditabddpm.absorbing_rows._ROWS": 100,
     "dignn.report.layout.TRIES": 2,
+    "dignn.report.layout._stress_layouts.__defaults__": (20,),  # rounds
+    "dignn.report.reference.SHOWN": 4,
     "dignn.structure.node_growth.generator.NodeGrowth._batches.__defaults__": (20,),  # growths that are made at once
     "dignn.structure.node_growth.generator._VALIDATED": 20,
 }
@@ -91,8 +93,8 @@ def small_config() -> Config:
     return replace(
         smoke,
         sizes=(8, 9),
-        subgraphs_per_size=30,
-        candidates=64,
+        subgraphs_per_size=20,
+        candidates=48,
         top_k=3,
         refinement_rounds=1,
         node_growth=replace(smoke.node_growth, training=moment),
