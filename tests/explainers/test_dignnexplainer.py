@@ -13,7 +13,6 @@ from dignn.explainers.methods.dignnexplainer.settings import PRESETS
 from dignn.zoo.datasets.registry import load
 from tiny_models import TinyHetero
 
-
 pytestmark = pytest.mark.usefixtures("haste")
 
 
