@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
-from torch.utils import _pytree as pytree
 from torch.utils import backend_registration
 
 NAME = "pretend"
@@ -69,53 +69,66 @@ class PretendTensor(torch.Tensor):
 
 def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The operation on the values inside; what it makes is of the pretend device, unless the CPU is asked for."""
-    _refuse_random(func)
-    _refuse_mixed(func, args, kwargs)
+    written = _written(func)
+    if func.overloadpacket not in _CARRYING:
+        _refuse_mixed(func, written, args, kwargs)
     known: dict[int, PretendTensor] = {}
 
-    def inner(given: PretendTensor) -> torch.Tensor:
+    def inner(given: torch.Tensor) -> torch.Tensor:
+        if not isinstance(given, PretendTensor):
+            return given
         known[id(given.inside)] = given
         return given.inside
 
-    args, kwargs = pytree.tree_map_only(PretendTensor, inner, (args, kwargs))
+    args = _mapped(inner, args)
+    kwargs = {name: _mapped(inner, value) for name, value in kwargs.items()}
     asked = kwargs.get("device")
     if asked is not None:
-        kwargs = {**kwargs, "device": torch.device("cpu")}
+        kwargs["device"] = torch.device("cpu")
     if kwargs.get("pin_memory"):
-        kwargs = {**kwargs, "pin_memory": None}
+        kwargs["pin_memory"] = None
     made = func(*args, **kwargs)
-    for values, given in ((given.inside, given) for given in known.values()):
-        if values.shape != given.shape:
+    for given in known.values():
+        if given.inside.shape != given.shape:
             raise RuntimeError(f"{func} changes a shape in place, which the pretend device does not do")
     if asked is not None and torch.device(asked).type == "cpu":
-        return pytree.tree_map_only(
-            torch.Tensor, lambda values: values.clone() if id(values) in known else values, made
-        )
-    return pytree.tree_map_only(
-        torch.Tensor, lambda values: known[id(values)] if id(values) in known else PretendTensor(values), made
-    )
+        return _mapped(lambda values: values.clone() if id(values) in known else values, made)
+    return _mapped(lambda values: known[id(values)] if id(values) in known else PretendTensor(values), made)
 
 
-def _refuse_random(func: Any) -> None:
+def _mapped(change: Callable[[torch.Tensor], torch.Tensor], value: Any) -> Any:
+    """What an operation takes or gives, with ``change`` of every tensor in it."""
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if type(value) in (list, tuple):
+        return type(value)([_mapped(change, each) for each in value])
+    return value
+
+
+@cache
+def _written(func: Any) -> dict[str, bool]:
+    """By the names of its arguments, in their order, whether an operation writes into them.
+
+    Raises:
+        RuntimeError: it draws random numbers.
+    """
     if torch.Tag.nondeterministic_seeded in func.tags:
         raise RuntimeError(f"{func} draws random numbers on the device {NAME}; draw them on the CPU and move them")
+    told = ((argument.name, argument.alias_info) for argument in func._schema.arguments)
+    return {name: alias is not None and alias.is_write for name, alias in told}
 
 
-def _refuse_mixed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _refuse_mixed(func: Any, written: dict[str, bool], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """As CUDA: one device for all, but for indices and for numbers (tensors without dimensions) of the CPU."""
-    if func.overloadpacket in _CARRYING:
-        return
     if func.overloadpacket in _INDEXING and isinstance(args[0], PretendTensor):
-        args = (args[0], *args[2:])
-    for place, argument in enumerate(func._schema.arguments):
-        given = args[place] if place < len(args) else kwargs.get(argument.name)
-        written = argument.alias_info is not None and argument.alias_info.is_write
-        for values in pytree.tree_leaves(given):
+        args = (args[0], None, *args[2:])
+    for name, given in (*zip(written, args, strict=False), *kwargs.items()):
+        for values in given if type(given) in (list, tuple) else (given,):
             apart = isinstance(values, torch.Tensor) and not isinstance(values, PretendTensor)
-            if apart and (written or values.dim()):
+            if apart and (written[name] or values.dim()):
                 raise RuntimeError(
                     f"Expected all tensors to be on the same device, but found at least two devices, {PRETEND} and "
-                    f"{values.device}! (when checking argument {argument.name} of {func})"
+                    f"{values.device}! (when checking argument {name} of {func})"
                 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -111,15 +112,24 @@ def test_the_picture_is_of_todays_imports() -> None:
     assert PICTURE.read_text(encoding="utf-8") == draw(), "run `python -m benchmarks.house`"
 
 
-def test_selection_loads_no_data_set() -> None:
-    loads = (
-        "import sys, pkgutil, importlib, dignn.selection as room\n"
-        "for found in pkgutil.walk_packages(room.__path__, 'dignn.selection.'): importlib.import_module(found.name)\n"
-        "assert 'dignn.selection.ranking' in sys.modules\n"
-        "print([name for name in sys.modules if name.startswith(('dignn.zoo', 'dignn.explainers'))])"
-    )
-    found = subprocess.run([sys.executable, "-c", loads], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
+# What a fresh process has loaded after an explanation, and after all modules of selection besides.
+LOADS = """
+import sys, pkgutil, importlib, json, dignn.selection as room
+import dignn.explanations.explanation
+explanation = sorted(sys.modules)
+for found in pkgutil.walk_packages(room.__path__, "dignn.selection."): importlib.import_module(found.name)
+print(json.dumps([explanation, sorted(sys.modules)]))
+"""
+
+
+def test_no_room_loads_what_few_need() -> None:
+    """Whoever plots loads what draws, and selection loads no data set."""
+    found = subprocess.run([sys.executable, "-c", LOADS], capture_output=True, text=True, check=True)
+    explanation, selection = json.loads(found.stdout)
+    assert "dignn.explanations.explanation" in explanation
+    assert not {"matplotlib", "igraph"} & set(explanation)
+    assert "dignn.selection.ranking" in selection
+    assert not [name for name in selection if name.startswith(("dignn.zoo", "dignn.explainers"))]
 
 
 @pytest.mark.parametrize("name", ["settings", "registry"])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import resource
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -79,37 +81,30 @@ def test_tensors_that_cannot_be_written_leave_the_old_file(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [path]
 
 
-FULL = """
-import resource, signal, sys
-import torch
-from pathlib import Path
-from dignn.core.checksums import open_ledger
-from dignn.core.errors import RunFolderError
-from dignn.core.files import save_tensors, write_json
-
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # as on a full disk, writing fails
-resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-folder = Path(sys.argv[1])
-for write in (
-    lambda: save_tensors(folder / "a.safetensors", {"a": torch.arange(10000)}, {"format": "test.1"}),
-    lambda: write_json(folder / "b.json", {"b": "long" * 10000}),
-):
+@contextmanager
+def small_files() -> Iterator[None]:
+    """Inside, writing more than four kilobytes fails, as on a full disk."""
+    assert signal.getsignal(signal.SIGXFSZ) is signal.SIG_IGN  # by Python; it would end the process
+    before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, most))
     try:
-        write()
-    except RunFolderError as error:
-        print(error)
-"""
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
 
 
 def test_a_full_disk_is_named_and_leaves_the_old_files_alone(tmp_path: Path) -> None:
     open_ledger(tmp_path)
     save_tensors(tmp_path / "a.safetensors", {"a": torch.arange(3)}, {"format": FORMAT})
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    done = subprocess.run([sys.executable, "-c", FULL, tmp_path], capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines() == [
-        f"{tmp_path / name} could not be written (File too large); mend that and run again"
-        for name in ("a.safetensors", "b.json")
-    ], done.stderr
+    writes: dict[str, Callable[[Path], object]] = {
+        "a.safetensors": lambda path: save_tensors(path, {"a": torch.arange(10000)}, {"format": FORMAT}),
+        "b.json": lambda path: write_json(path, {"b": "long" * 10000}),
+    }
+    for name, write in writes.items():
+        with small_files(), pytest.raises(RunFolderError) as told:
+            write(tmp_path / name)
+        assert str(told.value) == f"{tmp_path / name} could not be written (File too large); mend that and run again"
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert load_tensors(tmp_path / "a.safetensors", FORMAT)[0]["a"].tolist() == [0, 1, 2]
 

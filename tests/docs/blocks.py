@@ -31,6 +31,7 @@ from docs.commands import check, split
 
 REGISTRIES: tuple[Registry[Any], ...] = (DATASETS, STRUCTURE_GENERATORS, FEATURE_GENERATORS, PRESETS, EXPLAINERS, TASKS)
 ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples" / "README.md"
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>```+|~~~+) *(?P<language>[^\s`]*)[^`]*$")
 _ITEM = re.compile(r"^ *([-*+]|\d+[.)]) ")
 
@@ -54,7 +55,7 @@ class Block:
 
 def pages() -> list[Path]:
     """Every page that people read."""
-    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples" / "README.md"]
+    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", EXAMPLES]
     return [*found, *sorted((ROOT / "docs").rglob("*.md"))]
 
 

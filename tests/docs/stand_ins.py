@@ -7,6 +7,7 @@ of the data sets whose names they bear, so pages run on machines that do not hav
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -37,6 +38,7 @@ from dignn.structure.settings import EdgeDiffusionConfig, NodeGrowthConfig
 from dignn.zoo.datasets.dataset import Dataset
 from dignn.zoo.datasets.registry import DATASETS
 from dignn.zoo.datasets.splits import stratified_split
+from docs.blocks import ROOT
 
 _FEW = TrainingConfig(steps=2, validate_every=1)
 # Features are drawn from real rows: the generators' own set-up takes seconds even for a step.
@@ -119,6 +121,15 @@ def _words(label: Tensor, width: int, random: torch.Generator) -> Tensor:
     """0 and 1; the first half of the columns for class 0, the second for class 1.  (n, width)"""
     own = label[:, None] == torch.arange(width)[None, :] * 2 // width
     return torch.bernoulli(torch.where(own, 0.6, 0.1), generator=random)
+
+
+def as_reader(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Goes into a reader's folder, with the project's examples in it; environment and working folder come back."""
+    monkeypatch.chdir(folder)
+    (folder / "examples").symlink_to(ROOT / "examples")
+    for name in list(os.environ):
+        monkeypatch.setenv(name, os.environ[name])  # so that what a page exports is undone
+    make_small(monkeypatch, folder / "cache")
 
 
 def make_small(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:

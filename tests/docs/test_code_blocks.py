@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import torch
 
-from docs.blocks import ROOT, BlockError, blocks, pages, run_page
-from docs.stand_ins import make_small, stand_in
+from docs.blocks import EXAMPLES, ROOT, BlockError, blocks, pages, run_page
+from docs.stand_ins import as_reader, stand_in
 
 pytestmark = pytest.mark.usefixtures("haste")
 # The user's own model file, for pages that name one.
@@ -76,11 +76,7 @@ DATASETS.add("mine", DATASETS["planted"])
 @pytest.fixture
 def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A reader's folder, with the project's examples in it; environment and working folder come back."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    for name in list(os.environ):
-        monkeypatch.setenv(name, os.environ[name])  # so that what a page exports is undone
-    make_small(monkeypatch, tmp_path / "cache")
+    as_reader(monkeypatch, tmp_path)
     return tmp_path
 
 
@@ -88,7 +84,8 @@ def _name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", [page for page in pages() if blocks(page)], ids=_name)
+# The page of the examples runs in test_examples.py, which looks at what it makes.
+@pytest.mark.parametrize("page", [page for page in pages() if blocks(page) and page != EXAMPLES], ids=_name)
 def test_every_block_of_a_page_runs(page: Path, reader: Path) -> None:
     given: dict[str, Any] = {}
     for provide in GIVEN.get(_name(page), ()):

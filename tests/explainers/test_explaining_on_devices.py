@@ -17,12 +17,12 @@ from pretend_device import PRETEND, needs_pretend_device, on_every_device, same
 from tiny_models import TinyHetero
 
 pytestmark = pytest.mark.usefixtures("haste")
-SMOKE, HASTE = PRESETS["smoke"], TrainingConfig(steps=3, validate_every=2)
+SMOKE, HASTE = PRESETS["smoke"], TrainingConfig(steps=2, validate_every=2)
 SMALL = replace(
     SMOKE,
-    sizes=(6, 7),
+    sizes=(6,),
     subgraphs_per_size=20,
-    candidates=16,
+    candidates=8,
     top_k=1,
     refinement_rounds=1,
     node_growth=replace(SMOKE.node_growth, training=HASTE),

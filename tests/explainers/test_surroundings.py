@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -61,7 +62,7 @@ def data() -> HeteroData:
 
 def run(folder: Path, model: Any, given: HeteroData) -> Explanations:
     """Features and structure are learned, and everything is measured."""
-    config = replace(small_config(), sizes=(8,), candidates=32)
+    config = replace(small_config(), sizes=(8,), candidates=12, top_k=1)
     return DiGNNExplainer(model, given, schema=SCHEMA, config=config, folder=folder).check().fit().explain()
 
 
@@ -75,6 +76,8 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run in a fresh process's surroundings."""
     folder = tmp_path_factory.mktemp("plain") / "run"
     run(folder, TinyHetero(SCHEMA), data())
+    learned = json.loads((folder / "generation.json").read_text())["features"]
+    assert {each["generator"] for each in learned.values()} == {"ditabddpm", "tabddpm"}
     return folder
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import cloudpickle
 import numpy as np
 import pytest
 import torch
@@ -264,14 +266,26 @@ def test_enough_rows_are_not_worth_a_word(caplog: pytest.LogCaptureFixture) -> N
 # -- processes and files ------------------------------------------------------------------------------
 
 
-def test_the_same_bits_whatever_the_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = usual().fill(graphs(), seed=Seed(2))
-    monkeypatch.setattr(bank, "MANY_CELLS", 0)
-    for workers in (1, 2):
+def sent(function: Callable[..., Any], pieces: Iterator[Any], workers: int) -> Iterator[tuple[int, Any]]:
+    """What processes do, without their start: work and results are sent, and the last piece is finished first."""
+    for number, arguments in reversed(list(pieces)):
+        there, given = cloudpickle.loads(cloudpickle.dumps((function, arguments)))
+        yield number, cloudpickle.loads(cloudpickle.dumps(there(*given)))
+
+
+@pytest.mark.parametrize("real", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.usefixtures("as_many_rows_as_elsewhere")  # which real processes take
+def test_the_same_bits_whatever_the_number_of_processes(real: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not real:
+        monkeypatch.setattr("dignn.core.processes._side_by_side", sent)
+    filled = []
+    for cells in (bank.MANY_CELLS, 0):  # too few, and enough for processes
+        monkeypatch.setattr(bank, "MANY_CELLS", cells)
         told: list[float] = []
-        made = fitted(workers=workers, tick=lambda done, total, told=told: told.append(done / total))
-        assert same(made.fill(graphs(), seed=Seed(2)), here)
+        made = fitted(workers=2, tick=lambda done, total, told=told: told.append(done / total))
+        filled.append(made.fill(graphs(), seed=Seed(2)))
         assert told[-1] == 1
+    assert same(*filled)
 
 
 @pytest.mark.parametrize("config", [CONFIG, PER_CLASS], ids=["one model", "per class"])

@@ -22,7 +22,7 @@ from dignn.sampling.forest_fire import forest_fire
 from dignn.zoo.datasets.registry import load
 from pretend_device import PRETEND, needs_pretend_device, on_every_device, same
 
-SMOKE, HASTE = PRESETS["smoke"], TrainingConfig(steps=3, validate_every=2)
+SMOKE, HASTE = PRESETS["smoke"], TrainingConfig(steps=2, validate_every=2)
 ROWS, WIDTH, CLASSES = 60, 5, 2
 CONDITION = torch.eye(CLASSES)[torch.arange(ROWS) % CLASSES]
 

@@ -25,7 +25,7 @@ from edge_graphs import ARROWS, path
 from pretend_device import on_every_device, same
 from strategies import rings_and_stars
 
-SMOKE, HASTE = PRESETS["smoke"], TrainingConfig(steps=3, validate_every=2)
+SMOKE, HASTE = PRESETS["smoke"], TrainingConfig(steps=2, validate_every=2)
 
 
 def edges(**settings: object) -> Config:

@@ -113,8 +113,9 @@ def test_sets_are_drawn_with_the_probability_that_the_network_gives(label: int, 
         rows = made.sample(torch.full((20_000,), label), Seed(label).torch())
     expected = chances(made, label)
     place = {chosen: number for number, chosen in enumerate(expected)}
-    found = [place[tuple(row.nonzero()[:, 0].tolist())] for row in rows]
-    counts = np.bincount(found, minlength=len(place))
+    counts = np.zeros(len(place))
+    for row, number in zip(*rows.unique(dim=0, return_counts=True), strict=True):
+        counts[place[tuple(row.nonzero()[:, 0].tolist())]] = number
     assert chisquare(counts, np.array(list(expected.values())) * len(rows)).pvalue > UNLIKELY
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from dignn import DiGNNExplainer, Explanations, Schema, infer_schema
 from dignn.core.errors import ModelMismatchError, SchemaError
 from dignn.evidence.task_words import WORDS, TaskWords
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS
+from dignn.graphs import tasks
 from dignn.graphs.tasks.base import TASKS, ReturnType, Task
 from dignn.graphs.tasks.classification import NodeClassification
 from dignn.report.reproduce import python_call
@@ -110,7 +110,9 @@ def test_the_schema_keeps_it(numbers: Dataset) -> None:
     assert "task" not in json.loads(plain.to_json())  # files of classifications are as they were
 
 
-def test_a_file_of_the_folder_is_found_by_whoever_reads_a_schema(numbers: Dataset, tmp_path: Path) -> None:
+@pytest.fixture
+def one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A task that nobody has loaded, in a folder where tasks are looked for."""
     (tmp_path / "sign.py").write_text(
         "from dataclasses import dataclass\n"
         "from dignn.graphs.tasks.base import TASKS\n"
@@ -120,16 +122,17 @@ def test_a_file_of_the_folder_is_found_by_whoever_reads_a_schema(numbers: Datase
         "class Sign(NodeClassification):\n"
         "    turned: bool = False\n"
     )
+    monkeypatch.setattr(tasks, "__path__", [*tasks.__path__, str(tmp_path)])
+    monkeypatch.setattr(TASKS, "_items", dict(TASKS._items))
+    yield
+    del sys.modules["dignn.graphs.tasks.sign"]
+
+
+def test_a_file_of_the_folder_is_found_by_whoever_reads_a_schema(numbers: Dataset, one_file: None) -> None:
     content = json.loads(numbers.schema.to_json())
     content["task"] = {"name": "sign", "target": "author", "turned": True}
-    (tmp_path / "schema.json").write_text(json.dumps(content))
-    code = (
-        "from pathlib import Path\nimport dignn.graphs.tasks as tasks\nfrom dignn import Schema\n"
-        f"tasks.__path__.append({str(tmp_path)!r})\n"
-        f"print(Schema.from_json((Path({str(tmp_path)!r}) / 'schema.json').read_text()).task)"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "Sign(target='author', turned=True)"
+    assert "sign" not in TASKS
+    assert repr(Schema.from_json(json.dumps(content)).task) == "Sign(target='author', turned=True)"
 
 
 def test_the_page_names_it(numbers: Dataset, tmp_path: Path) -> None:
