@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from dignn.core.processes import map_processes
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.isomorphism import fingerprints
 from dignn.metrics.feature_rows import RealRows
@@ -356,3 +357,20 @@ def test_controls_are_scored_by_the_model(world: World, monkeypatch: pytest.Monk
     found = world.run(world.further[:60])
     assert asked[-4:] == [60] * 4
     assert {name: control["paper"]["pf"] for name, control in found["control"].items()} == dict.fromkeys(CONTROLS, 0.25)
+
+
+def test_classifiers_that_learn_beside_change_no_figure(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    few, foreseen = world.further[:60], []
+
+    def in_a_thread(function: Any, arguments: list[Any], **options: Any) -> list[Any]:
+        foreseen.append(len(arguments))
+        return map_processes(function, arguments, workers=0, **options)
+
+    one = world.run(few, fresh=sampled(load("planted", seed=1), 2))
+    monkeypatch.setattr("dignn.metrics.told_apart.cores", lambda: 2)
+    monkeypatch.setattr("dignn.metrics.told_apart.WORTH_ROWS", 1)
+    monkeypatch.setattr("dignn.metrics.told_apart.map_processes", in_a_thread)
+    monkeypatch.setattr("dignn.metrics.told_apart.computed", lambda what, _: pytest.fail(f"{what} was not foreseen"))
+    assert world.run(few, fresh=sampled(load("planted", seed=1), 2)) == one
+    # Five sets of graphs and five of features of three types; two sets of both against fresh data.
+    assert foreseen == [5 + 5 * 3 + 2 + 2 * 3]

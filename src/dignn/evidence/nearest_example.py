@@ -13,8 +13,8 @@ from dignn.graphs.batch import PADDING, GraphBatch
 from dignn.model.scores import Scores
 
 # Real nodes of a class whose own nearest others are sought at most: a share has an error below 0.03 then. Where there
-# are more than 20 classes, fewer of each, at least 100: below 0.05.
-MOST_COMPARED, LEAST_COMPARED, FULL_CLASSES = 300, 100, 20
+# are more than 6 classes, fewer of each, at least 100: below 0.05.
+MOST_COMPARED, LEAST_COMPARED, FULL_CLASSES = 300, 100, 6
 # Rows whose distances are computed together: bounds memory.
 EMBEDDINGS_AT_ONCE = 512
 # Embeddings of equal graphs differ by this share of their length at most (float32 sums in another order).
@@ -63,18 +63,17 @@ def nearest_real(embedding: Tensor, classes: Sequence[int], real: Scores, graphs
             f"The embeddings have the shape {tuple(embedding.shape)} for {len(classes)} explanations; give one row of "
             f"{real.embedding.size(1)} columns for each"
         )
-    known = real.embedding.double()
     identity = real.identities(graphs)
     if bool((identity < 0).any()):  # not sampled from data: all are different
         identity = torch.arange(len(identity))
-    nobody = torch.full((len(embedding),), PADDING)
-    nearest, distance = _nearest(embedding.double(), known, nobody, identity)
+    known = _Known(real.embedding.double(), identity)
+    nearest, distance = known.nearest(embedding.double(), torch.full((len(embedding),), PADDING))
     usual: dict[int, Tensor] = {}
     number = max(LEAST_COMPARED, MOST_COMPARED * FULL_CLASSES // max(FULL_CLASSES, len(set(classes))))
     for class_index in set(classes):
         members = (real.predicted == class_index).nonzero()[:, 0]
         some = members[torch.linspace(0, len(members) - 1, min(len(members), number)).round().long()]
-        apart = _nearest(known[some], known, identity[some], identity)[1]
+        apart = known.nearest(known.table[some], identity[some])[1]
         usual[class_index] = apart[apart.isfinite()]
     return [
         _example(real, graphs, index, far, usual[class_index])
@@ -98,20 +97,31 @@ def _example(real: Scores, graphs: GraphBatch, index: int, distance: float, usua
     )
 
 
-def _nearest(rows: Tensor, table: Tensor, own: Tensor, identity: Tensor) -> tuple[Tensor, Tensor]:
-    """Index and distance of the nearest row of ``table`` that is not the same node; infinite where there is none."""
-    found, distances = [torch.empty(0, dtype=torch.long)], [torch.empty(0, dtype=torch.double)]
-    places = _places(identity)
-    square = (table**2).sum(1)
-    for block, same in zip(rows.split(EMBEDDINGS_AT_ONCE), own.split(EMBEDDINGS_AT_ONCE), strict=True):
-        apart = torch.addmm(square, block, table.T, alpha=-2)  # squared, less the row's own square
-        for line, node in zip(apart, same.tolist(), strict=True):
-            line[places.get(node, [])] = torch.inf
-        least, index = apart.min(1)
-        exact = (block - table[index]).norm(dim=1)  # the matrix product above rounds small distances
-        distances.append(torch.where(least.isinf(), torch.inf, exact))
-        found.append(index)
-    return torch.cat(found), torch.cat(distances)
+class _Known:
+    """Embeddings of real nodes.
+
+    Args:
+        table: (n, D) one for each time that a node stands in a graph.
+        identity: (n,) which node it is.
+    """
+
+    def __init__(self, table: Tensor, identity: Tensor) -> None:
+        self.table = table
+        self._square = (table**2).sum(1)
+        self._places = _places(identity)
+
+    def nearest(self, rows: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
+        """Index and distance of the nearest to each row that is not the same node; infinite where there is none."""
+        found, distances = [torch.empty(0, dtype=torch.long)], [torch.empty(0, dtype=torch.double)]
+        for block, same in zip(rows.split(EMBEDDINGS_AT_ONCE), own.split(EMBEDDINGS_AT_ONCE), strict=True):
+            apart = torch.addmm(self._square, block, self.table.T, alpha=-2)  # squared, less the row's own square
+            for line, node in zip(apart, same.tolist(), strict=True):
+                line[self._places.get(node, [])] = torch.inf
+            least, index = apart.min(1)
+            exact = (block - self.table[index]).norm(dim=1)  # the matrix product above rounds small distances
+            distances.append(torch.where(least.isinf(), torch.inf, exact))
+            found.append(index)
+        return torch.cat(found), torch.cat(distances)
 
 
 def _places(identity: Tensor) -> dict[int, Tensor]:

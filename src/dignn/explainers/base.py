@@ -35,7 +35,7 @@ from dignn.explainers.chosen import Explained, chosen_explanations
 from dignn.explainers.model_and_data import agreement, model_and_data
 from dignn.explainers.settings import RunSettings
 from dignn.explanations.explanation import Explanations
-from dignn.explanations.explanation_files import GENERATION_FILE, METRICS_FILE, PAGE, REFERENCE, read_metrics
+from dignn.explanations.explanation_files import GENERATION_FILE, METRICS_FILE, REFERENCE, REPORT_FILE, read_metrics
 from dignn.features.bank import FeatureBank
 from dignn.features.settings import FeatureSettings
 from dignn.graphs.batch import GraphBatch
@@ -345,7 +345,7 @@ class Explainer(ABC):
         explanations = Explanations(by_class, self._told(validity, top_k), reference)
         if self.run.folder is not None:
             explanations.save(self.run.folder)
-            explanations.report(self.run.folder / PAGE)
+            explanations.report(self.run.folder / REPORT_FILE)
         self._explained = Explained(explanations, ranking, validity)
         return self.measure(again=measure_again) if measure or measure_again else explanations
 
@@ -372,7 +372,7 @@ class Explainer(ABC):
             )
         self._explained = self._explained.told(metrics=self._metrics, timings=self.run.note_timings())
         if self.run.folder is not None:
-            self._explained.explanations.report(self.run.folder / PAGE)
+            self._explained.explanations.report(self.run.folder / REPORT_FILE)
         return self._explained.explanations
 
     # -- steps ----------------------------------------------------------------------------------------
@@ -461,7 +461,7 @@ class Explainer(ABC):
 
     def _measured(self, explained: Explained) -> dict[str, Any]:
         if self.run.folder is not None:
-            log.info("The explanations are in %s; how far to trust them is measured now", self.run.folder / PAGE)
+            log.info("The explanations are in %s; how far to trust them is measured now", self.run.folder / REPORT_FILE)
         with self.run.stage("EVAL") as tick:
             fresh = None if self._fresh is None else self._fresh_graphs()
             measuring = Measuring(self.adapter, self.real, self.train_scores, self.ranker, self.truth, self.seed)

@@ -16,7 +16,7 @@ EXPLANATIONS_FORMAT = "dignn.Explanations.2"
 EXPLANATIONS, GRAPHS = "explanations.json", "explanations.safetensors"
 # What a report shows beside explanations; folders of earlier versions lack both.
 NEAREST, REFERENCE = "nearest.safetensors", "backdrop.safetensors"
-METRICS_FILE, GENERATION_FILE, PAGE = "metrics.json", "generation.json", "report.html"
+METRICS_FILE, GENERATION_FILE, REPORT_FILE = "metrics.json", "generation.json", "report.html"
 # Parts of ``about`` that no other file of a run folder holds.
 TOLD = ("call", "from_preset", "validity", "sampling", "dropped", "agreement", "difference")
 Item = TypeVar("Item")

@@ -65,11 +65,12 @@ def matrix_of(table: Any, chosen: np.ndarray | None = None) -> Matrix:
     return sparse.vstack(pieces).tocsr()
 
 
-def product(left: Matrix, right: Matrix) -> np.ndarray:
-    """``left`` @ ``right`` as a dense array."""
+def product(left: Matrix, right: Matrix, out: np.ndarray | None = None) -> np.ndarray:
+    """``left`` @ ``right`` as a dense array, in the place of ``out`` if that is given."""
     if min(_density(left), _density(right)) > DENSE:
-        return left.toarray() @ right.toarray()
-    return (left @ right).toarray()
+        return np.matmul(left.toarray(), right.toarray(), out=out)
+    found: np.ndarray = (left @ right).toarray(out=out)
+    return found
 
 
 # -- single columns -----------------------------------------------------------------------------------
@@ -110,6 +111,7 @@ def _differences(one: Matrix, other: Matrix) -> tuple[np.ndarray, np.ndarray]:
 
 # -- pairs of columns ---------------------------------------------------------------------------------
 
+# Whoever takes a block may change it; the next one stands in its place.
 Blocks = Iterator[np.ndarray]
 
 
@@ -151,7 +153,7 @@ def _mean_difference(
         return None
     total = 0.0
     for number, (here, there) in enumerate(zip(blocks(one), blocks(other), strict=True)):
-        difference = np.abs(here - there)
+        difference = np.abs(np.subtract(here, there, out=here), out=here)
         own = np.arange(len(difference))
         difference[own, number * PAIRED_COLUMNS + own] = 0
         total += float(difference.sum())
@@ -161,8 +163,12 @@ def _mean_difference(
 def _together(matrix: Matrix) -> Blocks:
     """P(x_i > 0 and x_j > 0), so many lines at a time.  (PAIRED_COLUMNS, d)"""
     there = (matrix > 0).astype(np.float32).tocsc()  # exact up to 2^24 rows
-    for start in range(0, matrix.shape[1], PAIRED_COLUMNS):
-        yield product(there[:, start : start + PAIRED_COLUMNS].T.tocsr(), there) / matrix.shape[0]
+    count, width = matrix.shape
+    room = np.empty((min(PAIRED_COLUMNS, width), width), dtype=np.float32)
+    for start in range(0, width, PAIRED_COLUMNS):
+        columns = there[:, start : start + PAIRED_COLUMNS].T.tocsr()
+        block = product(columns, there, out=room[: columns.shape[0]])
+        yield np.divide(block, count, out=block)
 
 
 def _correlated(matrix: Matrix) -> Blocks:
@@ -177,9 +183,12 @@ def _correlated(matrix: Matrix) -> Blocks:
         return
     columns = (matrix @ sparse.diags(scale)).tocsc()
     centre = mean * scale * np.sqrt(count)
-    for start in range(0, matrix.shape[1], PAIRED_COLUMNS):
-        end = start + PAIRED_COLUMNS
-        yield product(columns[:, start:end].T.tocsr(), columns) - np.outer(centre[start:end], centre)
+    room, beside = np.empty((2, min(PAIRED_COLUMNS, len(mean)), len(mean)))
+    for start in range(0, len(mean), PAIRED_COLUMNS):
+        some = centre[start : start + PAIRED_COLUMNS]
+        block = product(columns[:, start : start + PAIRED_COLUMNS].T.tocsr(), columns, out=room[: len(some)])
+        block -= np.outer(some, centre, out=beside[: len(some)])
+        yield block
 
 
 def moments(matrix: Matrix) -> tuple[np.ndarray, np.ndarray]:

@@ -76,7 +76,7 @@ class Parts:
         if self.common:
             return self._common_motifs(truth)
         if truth is None:
-            return MotifSets(tuple(tuple(plain_graphs(_different(parts, self._most))) for parts in self.by_class))
+            return MotifSets(tuple(tuple(plain_graphs(parts)) for parts in self._kinds))
         by_class = []
         for own, motifs in zip(self.by_class, truth.motifs, strict=True):
             shapes = [motif_graph(motif, self._all.schema) for motif in motifs]
@@ -89,11 +89,15 @@ class Parts:
 
     def class_typed(self) -> MotifSets:
         """Different parts of each class, in which the class of a labelled node is part of its type."""
-        sets = self.by_class[:1] if self.common else self.by_class
-        different = [plain_graphs(_different(parts, self._most), class_typed=True) for parts in sets]
+        different = [plain_graphs(parts, class_typed=True) for parts in self._kinds]
         if self.common:
             return MotifSets.shared(different[0], len(self.by_class))
         return MotifSets(tuple(map(tuple, different)))
+
+    @cached_property
+    def _kinds(self) -> list[GraphBatch]:
+        """Different parts of each class, or, once, those that all share."""
+        return [_different(parts, self._most) for parts in (self.by_class[:1] if self.common else self.by_class)]
 
     def _common_motifs(self, truth: GroundTruth | None) -> MotifSets:
         classes = len(self.by_class)
