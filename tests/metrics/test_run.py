@@ -23,6 +23,7 @@ from dignn.selection.motifs.sets import MotifSets
 from dignn.selection.settings import SELECTIONS
 from dignn.zoo.datasets.registry import load
 from metrics.small_world import World, sampled, small_world
+from small_runs import Means
 
 MMD = {"node_type", "degree", "clustering", "spectral"}
 PAPER = {"mmd", "cosine", "pf", "gf"}
@@ -38,7 +39,7 @@ NUMBER = 200
 @pytest.fixture(autouse=True, scope="module")
 def quick() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dignn.metrics.c2st.TREES", 3)
+        patch.setattr("dignn.metrics.c2st._trees", lambda count, state: Means())
         patch.setattr("dignn.metrics.told_apart.WORTH_ROWS", 10**9)
         patch.setattr("dignn.metrics.c2st.FOLDS", 2)
         patch.setattr("dignn.metrics.run.COMPARED", NUMBER)
