@@ -209,7 +209,7 @@ def test_graph_classifiers_are_asked_as_loaders_would() -> None:
             weight = None if own is None else own.sum((1, 2))
             return self.head(global_mean_pool(self.conv(data.x, data.edge_index, weight), data.batch))
 
-    with pytest.raises(ModelMismatchError, match=r"goes by edge_cube.* of 3\d graphs another label"):
+    with pytest.raises(ModelMismatchError, match=r"goes by edge_cube.* of \d+ graphs another label"):
         DiGNNExplainer(Model(), graphs).check()
     torch.manual_seed(0)
     DiGNNExplainer(GraphModel(GATConv(3, 8), global_mean_pool, 8), graphs).check()

@@ -333,9 +333,8 @@ def test_features_that_are_not_numbers() -> None:
 # -- real data ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("dignn_data")
-def test_imdb_as_in_the_paper() -> None:
-    dataset = load("imdb")
+def test_imdb_as_in_the_paper(imdb: Dataset) -> None:
+    dataset = imdb
     table = dataset.data["movie"].x.numpy()
     variances = VarianceThreshold().fit(table).variances_
     for count in (2, 5, 10):
@@ -347,9 +346,8 @@ def test_imdb_as_in_the_paper() -> None:
     assert everything.columns == {}
 
 
-@pytest.mark.usefixtures("dignn_data")
-def test_dblp_words() -> None:
-    dataset = load("dblp")
+def test_dblp_words(dblp: Dataset) -> None:
+    dataset = dblp
     if dataset.schema.spec("paper").names is None:
         pytest.skip("the text files with names are not beside the raw files")
     chosen = select_columns(dataset, {"author": 50, "paper": 50}, by="frequency").schema
