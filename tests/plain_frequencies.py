@@ -7,15 +7,16 @@ import math
 import numpy as np
 
 PARTS = (0.0, 0.25, 0.5, 0.75, 1.0)
-BORROWED = (0.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)
+BORROWED = (0.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)
 
 
 def discounts(rows: np.ndarray) -> list[float]:
     """Of columns that 0, 1, 2, and 3 or more rows of a class have, by how many rows (C, d) of classes have columns."""
     once, twice, thrice, four = (int((rows == number).sum()) for number in (1, 2, 3, 4))
-    ratio = once / max(once + 2 * twice, 1)
-    levels = [1 - 2 * ratio * twice / max(once, 1), 2 - 3 * ratio * thrice / max(twice, 1)]
-    levels.append(3 - 4 * ratio * four / max(thrice, 1))
+    if min(once, twice, thrice, four) < 5:
+        return [0.0, 0.5, 1.0, 1.5]
+    ratio = once / (once + 2 * twice)
+    levels = [1 - 2 * ratio * twice / once, 2 - 3 * ratio * thrice / twice, 3 - 4 * ratio * four / thrice]
     return [0.0, *(min(max(level, 0.0), number + 1.0) for number, level in enumerate(levels))]
 
 

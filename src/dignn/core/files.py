@@ -140,10 +140,11 @@ def load_tensors(path: Path | str, expected_format: str) -> tuple[dict[str, Tens
         checksums.check(Path(path), remedy="delete it and run again to make it anew")
         with safe_open(str(path), framework="pt") as file:
             metadata = json.loads((file.metadata() or {}).get(METADATA, "{}"))
-            if metadata.get("format") != expected_format:
-                raise RunFolderError(
-                    f"{path} holds '{metadata.get('format')}', not '{expected_format}'; give another file"
-                )
+            found = str(metadata.get("format"))
+            if found != expected_format and found.rpartition(".")[0] == expected_format.rpartition(".")[0]:
+                raise RunFolderError(f"{path} was written by another version of dignn; delete it and run again")
+            if found != expected_format:
+                raise RunFolderError(f"{path} holds '{found}', not '{expected_format}'; give another file")
             return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
     except SafetensorError as error:
         raise RunFolderError(f"{path} is damaged ({error}); delete it and run again") from error

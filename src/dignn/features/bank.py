@@ -39,7 +39,7 @@ from dignn.graphs.schema import Schema
 REDRAWS = 50
 # Numbers in the tables from which a process of its own for each generator pays.
 MANY_CELLS = 2_000_000
-_FORMAT = "dignn.FeatureBank.1"
+_FORMAT = "dignn.FeatureBank.2"
 
 
 class FeatureBank:
@@ -122,12 +122,9 @@ class FeatureBank:
             for label, rows in self._split(name, table, kind.learns):
                 jobs[name, label] = self._new(kind), rows, seed.child(name, str(label))
         for name in self.schema.generated_edges:
-            table = training_edges(data, learned, graphs, around, name)
+            table = training_edges(data, learned, graphs, around, name, blind=self._blind_edges)
             if table is not None:
-                kind = self._choice.of(table)
-                blind = self.settings.one_model_per_class and kind.learns
-                table = replace(table, condition=table.condition[:, :0]) if blind else table
-                jobs[name, None] = self._new(kind), table, seed.child(name, "None")
+                jobs[name, None] = self._new(self._choice.of(table)), table, seed.child(name, "None")
         learning = [part for part, (generator, _, _) in jobs.items() if generator.learns]
         shares = training_shares([jobs[part][1].rows.numel() for part in learning])
         for part, share in zip(learning, shares, strict=True):
@@ -284,11 +281,17 @@ class FeatureBank:
         """The same graphs, which have features of nodes, with generated features of edges."""
         return self._draw_edges(batch, batch.mask, condition_batch(batch), seed)
 
+    @property
+    def _blind_edges(self) -> bool:
+        """Whether edges do not know of classes: where every class has generators of its own."""
+        return self.settings.one_model_per_class and self._choice.learns
+
     def _draw_edges(self, batch: GraphBatch, nodes: Tensor, around: Tensor, seed: Seed) -> GraphBatch:
         """Generates the rows of the edges of marked nodes (B, N), and keeps all others."""
         for name in self.schema.generated_edges:
             with blamed_on(self._file):
-                batch = draw_edges(batch, name, nodes, around, self._generate, seed.child(name))
+                own = seed.child(name)
+                batch = draw_edges(batch, name, nodes, around, self._generate, own, blind=self._blind_edges)
         return batch
 
     def _generate(
@@ -375,8 +378,7 @@ class FeatureBank:
                 means[name] = NeighbourMeans(name, about["source"], **under(f"means.{name}.", tensors))
             self.parts, self._means = fitted, means
             seen = under("surroundings.", tensors)
-            # earlier versions wrote nothing of it
-            self._surroundings = Surroundings.restored(seen, self.schema) if settings.get("surroundings") else None
+            self._surroundings = Surroundings.restored(seen, self.schema) if settings["surroundings"] else None
 
         load_learned(path, _FORMAT, restore)
         self._file = Path(path)

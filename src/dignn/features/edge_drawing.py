@@ -26,7 +26,7 @@ class Generate(Protocol):
 
 
 def draw_edges(
-    batch: GraphBatch, label: str, nodes: Tensor, around: Tensor, generate: Generate, seed: Seed
+    batch: GraphBatch, label: str, nodes: Tensor, around: Tensor, generate: Generate, seed: Seed, *, blind: bool = False
 ) -> GraphBatch:
     """The same graphs with generated rows for the edges of a relation that marked nodes have; others keep theirs.
 
@@ -37,6 +37,7 @@ def draw_edges(
         around: (B, N, 2 C) the class around nodes.
         generate: draws rows.
         seed: of what is drawn.
+        blind: whether edges do not know of the classes around their ends.
     """
     cells = own_cells(batch, batch.node_type, label)
     graph, source, target = cells
@@ -51,20 +52,24 @@ def draw_edges(
         marked, table = torch.ones_like(marked), table.new_empty(len(graph), table.size(1))
     chosen = marked.nonzero()[:, 0]
     if len(chosen):
-        table[chosen] = _drawn(batch, label, (graph[chosen], source[chosen], target[chosen]), around, generate, seed)
+        some = graph[chosen], source[chosen], target[chosen]
+        table[chosen] = _drawn(batch, label, some, around, generate, seed, blind)
         check_numbers(table, label, spec)
     return with_rows(batch, label, cells, torch.arange(len(graph)), table)
 
 
-def _drawn(batch: GraphBatch, label: str, cells: Cells, around: Tensor, generate: Generate, seed: Seed) -> Tensor:
+def _drawn(
+    batch: GraphBatch, label: str, cells: Cells, around: Tensor, generate: Generate, seed: Seed, blind: bool
+) -> Tensor:
     """(e, d) new rows, some at a time where much is known of their ends."""
-    width = context_of_edges(batch, label, (cells[0][:1], cells[1][:1], cells[2][:1]), around).size(1)
+    told = None if blind else around
+    width = context_of_edges(batch, label, (cells[0][:1], cells[1][:1], cells[2][:1]), told).size(1)
     step = max(1, MOST_NUMBERS // max(1, width))
     pieces = []
     for start in range(0, len(cells[0]), step):
         some = cells[0][start : start + step], cells[1][start : start + step], cells[2][start : start + step]
         own = seed.child("edges", start)
-        context = context_of_edges(batch, label, some, around)
+        context = context_of_edges(batch, label, some, told)
         pieces.append(generate(label, condition_of_edges(around, some), own, context=context))
     return torch.cat(pieces)
 

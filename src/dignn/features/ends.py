@@ -21,7 +21,13 @@ MOST_EDGES, MOST_NUMBERS = 20_000, 2**24
 
 
 def training_edges(
-    data: Adjacency, learned: np.ndarray, graphs: GraphBatch | None, around: DataConditions, label: str
+    data: Adjacency,
+    learned: np.ndarray,
+    graphs: GraphBatch | None,
+    around: DataConditions,
+    label: str,
+    *,
+    blind: bool = False,
 ) -> Table | None:
     """What there is to learn from for the edges of a relation; None without any edge.
 
@@ -34,6 +40,7 @@ def training_edges(
             default each edge of the data counts once.
         around: conditions of nodes in the data.
         label: of the relation.
+        blind: whether edges do not know of the classes around their ends.
     """
     schema = data.schema
     features = schema.generated_edges[label]
@@ -65,16 +72,19 @@ def training_edges(
     total = torch.zeros(len(distinct), condition.size(1)).index_add_(0, place, condition[chosen])
     first = torch.empty(len(distinct), dtype=torch.long)
     first[place.flip(0)] = chosen.flip(0)  # the first edge that has the row
-    width = _context(schema, label, tables, [rows[:1] for rows in rows_of_ends], [each[:1] for each in classes]).size(1)
+
+    def known_of(some: Tensor) -> Tensor:
+        own = None if blind else [each[some] for each in classes]
+        return _context(schema, label, tables, [rows[some] for rows in rows_of_ends], own)
+
+    width = known_of(torch.tensor([0])).size(1)
     some = torch.tensor(spread(len(distinct), min(MOST_EDGES, MOST_NUMBERS // max(1, width))))
     condition = total[some] / weight[some, None]
     # As for nodes: a class that few have far away is no class.
     far = torch.arange(condition.size(1)) >= schema.num_classes
     condition[:, far & (condition.sum(0) < LEAST_ROWS)] = 0.0
-    chosen = first[some]
-    context = _context(
-        schema, label, tables, [rows[chosen] for rows in rows_of_ends], [each[chosen] for each in classes]
-    )
+    context = known_of(first[some])
+    condition = condition[:, :0] if blind else condition
     return Table.of(data.edge_tables[label][distinct[some]], condition, features.spec, weight[some], context=context)
 
 
@@ -84,30 +94,31 @@ def condition_of_edges(around: Tensor, cells: Cells) -> Tensor:
     return (around[graph, source] + around[graph, target]) / 2
 
 
-def context_of_edges(batch: GraphBatch, label: str, cells: Cells, around: Tensor) -> Tensor:
+def context_of_edges(batch: GraphBatch, label: str, cells: Cells, around: Tensor | None) -> Tensor:
     """(e, k) what edges of a batch go by: of both ends the class around them and their features in numbers.
 
-    The class of which ``around`` (B, N, 2 C) tells; NaN where a quantity is missing.
+    ``around`` (B, N, 2 C) tells the classes, if any count; NaN where a quantity is missing.
 
     Those of the source, then those of the target; where the two directions of an edge inside one type share a row,
     their sum and their difference without a sign, which do not depend on which end comes first.
     """
     graph, source, target = cells
-    rows, classes = ([each[graph, end] for end in (source, target)] for each in (batch.row, around))
-    return _context(batch.schema, label, batch.tables, rows, classes)
+    classes = None if around is None else [around[graph, end] for end in (source, target)]
+    return _context(batch.schema, label, batch.tables, [batch.row[graph, end] for end in (source, target)], classes)
 
 
 def _context(
-    schema: Schema, label: str, tables: dict[str, Tensor], rows: list[Tensor], classes: list[Tensor]
+    schema: Schema, label: str, tables: dict[str, Tensor], rows: list[Tensor], classes: list[Tensor] | None
 ) -> Tensor:
     """Of edges whose ends have these rows (e,) of their types' tables, and these classes (e, 2 C) around them."""
     features = schema.edge_features_by_label[label]
     names = [schema.node_types[kind] for kind in schema.ends(features.relation)]
-    told = [
+    ends = [
         end_columns(tables[name][row], schema.spec(name)) if name in tables else torch.empty(len(row), 0)
         for name, row in zip(names, rows, strict=True)
     ]
-    ends = [torch.cat([class_of_condition(of), own], dim=1) for of, own in zip(classes, told, strict=True)]
+    if classes is not None:
+        ends = [torch.cat([class_of_condition(of), own], dim=1) for of, own in zip(classes, ends, strict=True)]
     if schema.relations[features.relation - 1].symmetric and features.shared:
         ends = [ends[0] + ends[1], (ends[0] - ends[1]).abs()]
     return torch.cat(ends, dim=1)

@@ -22,7 +22,6 @@ from dignn.features.ditabddpm.class_strength import class_strength
 from dignn.features.ditabddpm.column_binding import column_binding
 from dignn.features.ditabddpm.column_draws import ColumnDraws
 from dignn.features.ditabddpm.entry_counts import (
-    RANGES,
     CountHead,
     count_chances,
     count_loss,
@@ -320,9 +319,9 @@ class AbsorbingRows:
         labels, columns = tensors["base"].shape
         process = cls(columns, labels, config, context_columns(under("network.", tensors)))
         process._base, process._count, process._always = tensors["base"], tensors["count"], tensors["always"]
-        process._presence = tensors.get("presence", torch.full((RANGES, columns), 0.5))  # as good as unknown
+        process._presence = tensors["presence"]
         process._values = EntryValues.restored(tensors, settings)
-        process.emphasis, process.binding = settings.get("emphasis", config.emphasis), settings.get("binding", 0.0)
+        process.emphasis, process.binding = settings["emphasis"], settings["binding"]
         if "exact" in settings:
             norm, length = process._values.norm, process._values.length
             process._learned = LearnedValues.restored(under("values.", tensors), norm, length)

@@ -4,7 +4,7 @@ A class of a hundred rows lacks most of the rare columns that more rows of it wo
 has by chance. So a part of every count is given back (a discount, by how many columns classes have once,
 twice, three and four times) and shared among all columns, by how many classes have each, or by how often all rows have
 it (Chen and Goodman 1999). And as far as classes do not differ, they are mixed with all rows. How much of each is what
-foresees entries best that are left out, row by row.
+best foresees entries from about what would be counted without their row.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _LEAST = 1e-7
 # How far the columns of all rows, rather than those of most classes, make up for what a class lacks: what is tried.
 _EVERYWHERE = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Entries of all rows that each class is mixed with: what is tried.
-_BORROWED = (0.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)
+_BORROWED = (0.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)
+# Discounts of columns that 0, 1, 2, and 3 or more rows of a class have, where there are too few columns to tell.
+_USUAL_DISCOUNTS, _LEAST_SEEN = (0.0, 0.5, 1.0, 1.5), 5
 # Columns that are summed up together: bounds memory.
 _PIECE = 512
 
@@ -54,6 +56,7 @@ class LogFrequencies(NamedTuple):
         kept, given_back = _discounted(of_class, rows_of_class)
         # Without one of its rows a column has as much less of what is kept; without its only row it has nothing.
         left = kept * (1 - 1 / rows_of_class.clamp_min(1.0))
+        # Among all rows a column's only row counts half: what nothing foresees would outweigh all that can be learned.
         one_less = everywhere * (1 - 1 / rows[-1:].clamp_min(1.0)).clamp_min(0.5)
 
         def mixed(own: Tensor, all_rows: Tensor, part: float, borrowed: float) -> Tensor:
@@ -81,12 +84,13 @@ def _presence(rows: Tensor) -> Iterator[Tensor]:
 
 def _discounted(frequency: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
     """What is kept of frequencies (C, d) of columns that so many rows (C, d) have, and what is given back (C, 1)."""
-    once, twice, thrice, four = (float(((rows - number).abs() < 0.5).sum()) for number in (1, 2, 3, 4))
-    ratio = once / max(once + 2 * twice, 1.0)
-    levels = [0.0, 1 - 2 * ratio * twice / max(once, 1.0), 2 - 3 * ratio * thrice / max(twice, 1.0)]
-    levels += [3 - 4 * ratio * four / max(thrice, 1.0)]
-    level = torch.tensor(levels, dtype=rows.dtype)
-    level = level.clamp_min(0.0).minimum(torch.arange(4, dtype=rows.dtype))
+    found = [float(((rows - number).abs() < 0.5).sum()) for number in (1, 2, 3, 4)]
+    level = torch.tensor(_USUAL_DISCOUNTS, dtype=rows.dtype)
+    if min(found) >= _LEAST_SEEN:
+        once, twice, thrice, four = found
+        ratio = once / (once + 2 * twice)
+        levels = [1 - 2 * ratio * twice / once, 2 - 3 * ratio * thrice / twice, 3 - 4 * ratio * four / thrice]
+        level = torch.tensor([0.0, *levels], dtype=rows.dtype).clamp_min(0.0).minimum(torch.arange(4))
     # Rows may be of a class in parts: between two whole numbers the discount is one in between.
     below = rows.long().clamp_max(2)
     part = (rows - below).clamp(0.0, 1.0)

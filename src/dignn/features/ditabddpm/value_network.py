@@ -44,12 +44,14 @@ class ShownEntries(NamedTuple):
         row, column: (e,) where they stand.
         code: (e,) of their values.
         shown: (e,) bool; the codes of the others do not count.
+        asked: (e,) bool, of which the codes are to be foretold.
     """
 
     row: Tensor
     column: Tensor
     code: Tensor
     shown: Tensor
+    asked: Tensor
 
 
 class EntryNetwork(nn.Module):
@@ -73,7 +75,10 @@ class EntryNetwork(nn.Module):
         self.out = zero_linear(_WIDTH, CODES)
 
     def forward(self, entries: ShownEntries, numbers: Tensor, label: Tensor, context: Tensor | None = None) -> Tensor:
-        """Entries of B rows, (B, 3) size, scale and level of these, (B,), (B, k) -> (e, codes)"""
+        """Entries of B rows, (B, 3) size, scale and level of these, (B,), (B, k) -> (entries that are asked, codes)
+
+        The share of a row's codes that are shown is a fourth number.
+        """
         row, shown = entries.row, entries.shown
         own = self.column(entries.column)
         count, revealed = (torch.bincount(some, minlength=len(label)) for some in (row, row[shown]))
@@ -83,7 +88,8 @@ class EntryNetwork(nn.Module):
         numbers = torch.cat([numbers, (revealed / count.clamp_min(1))[:, None]], dim=1)
         seen = torch.cat([number_features(number) for number in numbers.unbind(1)], dim=1)
         hidden = self.blocks(self.context(summed + said + self.line(label) + self.number(seen), context))
-        return self.out(F.silu(hidden[row] * (1 + self.gate(own)) + self.entry(own)))
+        hidden, own = hidden[row[entries.asked]], own[entries.asked]
+        return self.out(F.silu(hidden * (1 + self.gate(own)) + self.entry(own)))
 
 
 class LearnedValues(nn.Module):
@@ -161,11 +167,11 @@ class LearnedValues(nn.Module):
         row, column = coded.nonzero(as_tuple=True)
         code, share = coded[row, column].long() - 1, torch.rand(len(rows), generator=generator).to(rows.device)
         shown = torch.rand(len(row), generator=generator).to(rows.device) < share[row]
-        logits = self._logits(ShownEntries(row, column, code, shown), scale, level, label, context)
-        each = F.cross_entropy(logits, code, reduction="none").masked_fill(shown, 0.0)
+        logits = self._logits(ShownEntries(row, column, code, shown, ~shown), scale, level, label, context)
+        each = F.cross_entropy(logits, code[~shown], reduction="none")
         # The hidden entries stand for all of the row.
         count, hidden = (torch.bincount(some, minlength=len(rows)) for some in (row, row[~shown]))
-        return (each * (count / hidden.clamp_min(1))[row]).sum() / count[hidden > 0].sum().clamp_min(1)
+        return (each * (count / hidden.clamp_min(1))[row[~shown]]).sum() / count[hidden > 0].sum().clamp_min(1)
 
     def _logits(
         self, entries: ShownEntries, scale: Tensor, level: Tensor, label: Tensor, context: Tensor | None
@@ -173,7 +179,7 @@ class LearnedValues(nn.Module):
         parts = [(x - mean) / deviation for x, (mean, deviation) in zip((scale, level), self.spread, strict=True)]
         number = torch.bincount(entries.row, minlength=len(label))
         numbers = torch.stack([(1.0 + number).log(), *parts], dim=1)
-        return self.network(entries, numbers, label, context) + self.base[entries.column]
+        return self.network(entries, numbers, label, context) + self.base[entries.column[entries.asked]]
 
     def draw(self, present: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None = None) -> Tensor:
         """A table with values at the entries that are present, row i of label ``label[i]``.  (m, d) bool -> (m, d)"""
@@ -184,9 +190,9 @@ class LearnedValues(nn.Module):
         turn = torch.randint(VALUE_ROUNDS, row.shape, generator=generator).to(row.device)
         code = torch.zeros_like(row)
         for number in range(VALUE_ROUNDS):
-            entries, now = ShownEntries(row, column, code, turn < number), turn == number
-            logits = self._logits(entries, scale, level, label, context)[now]
-            code[now] = draw((logits - logits.amax(1, keepdim=True)).exp(), generator)
+            entries = ShownEntries(row, column, code, shown=turn < number, asked=turn == number)
+            logits = self._logits(entries, scale, level, label, context)
+            code[entries.asked] = draw((logits - logits.amax(1, keepdim=True)).exp(), generator)
         if not self.codes.ranks:
             code = code.masked_fill((level == 0)[row], 0)  # all values of such a row are one multiple
         unit = torch.zeros_like(scale) if self.norm else scale  # a norm decides how large values are

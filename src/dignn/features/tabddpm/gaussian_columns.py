@@ -22,7 +22,6 @@ from dignn.features.learning import even_times, train_on_rows
 from dignn.features.levels import Levels
 from dignn.features.mlp import context_columns
 from dignn.features.settings import TabDDPMConfig
-from dignn.features.tabddpm.class_means import class_means, expected_means
 from dignn.features.tabddpm.network import new_denoiser
 from dignn.features.tabddpm.scaling import PIECE, SCALINGS, Scaling, Standard, restored_scaling
 from dignn.features.tabddpm.whitening import Whitening, common_length
@@ -33,10 +32,6 @@ WIDE_DENSE = 64
 # From so many columns on they are likely to be an embedding. Where none has a value farther out than so many
 # deviations, they keep their shape: quantiles would bend what relates them to each other.
 EMBEDDING_COLUMNS, LIGHT_TAILS = 33, 8.0
-
-
-# How far beyond what rows have from the mean of their class expected values may lie.
-BEYOND = 1.5
 
 
 class GaussianTable:
@@ -71,23 +66,21 @@ class GaussianTable:
         self._length = 0.0
         if not self._rounded:
             self._length = common_length(table.rows)
-        self._centre = class_means(values, table)
-        apart = values - expected_means(self._centre, table)
         if self._whitens and len(self._varying) > WIDE_DENSE:
-            self._whitening = Whitening.of(apart, table.weight, seed.child("directions").torch())
-            values, self._centre, apart = (self._whitening.encode(some) for some in (values, self._centre, apart))
-        self._bounds = BEYOND * apart.amin(0), BEYOND * apart.amax(0)
-        own, centre = seed.child("network"), self._centre
+            self._whitening = Whitening.of(values, table.weight, seed.child("directions").torch())
+            values = self._whitening.encode(values)
+        self._bounds = values.amin(0), values.amax(0)
+        own = seed.child("network")
         learned = values.size(1) if self._whitening is None else self._whitening.learned
         self._network = new_denoiser(learned, table.classes + 1, self.config, own, table.known)
 
         def loss(clean: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None) -> Tensor:
-            clean, signal = clean - centre.to(clean.device)[label], cosine_signal(even_times(clean, generator))
+            signal = cosine_signal(even_times(clean, generator))
             noisy, noise = gaussian.corrupt(clean, signal[:, None], generator)
             wanted = gaussian.target(self.config.prediction, clean, noise, signal[:, None])
             return (self._network(noisy, signal, label, context) - wanted).square().mean()
 
-        table, centre = replace(table, rows=values[:, :learned]), centre[:, :learned]
+        table = replace(table, rows=values[:, :learned])
         batch, training = self.config.batch, self.config.training
         with self.at_work():
             return train_on_rows(self._network, table, loss, batch, training, seed=seed, tick=tick).to_json()
@@ -117,7 +110,6 @@ class GaussianTable:
         known, mask = self._known(given, generator)
         learned, whitening = self._network.enter.in_features, self._whitening
         put = None if mask is None or whitening is None else whitening.known(known, mask)
-        centre = self._centre[label]
 
         def predict(noisy: Tensor, signal: float) -> Tensor:
             now = noisy.new_full((len(noisy),), signal)
@@ -127,8 +119,7 @@ class GaussianTable:
             clean = torch.cat([clean, rest], dim=1)
             if mask is None:
                 return clean
-            whole = clean + centre
-            return (torch.where(mask, known, whole) if put is None else put(whole)) - centre
+            return torch.where(mask, known, clean) if put is None else put(clean)
 
         # Directions that are not learned need no walk, unless what is fixed says something about them.
         width = learned if mask is None else len(self._bounds[0])
@@ -140,7 +131,6 @@ class GaussianTable:
             values = values if whitening is None else whitening.complete(values, generator)
         else:
             values = inpaint(start, *_moves(predict, self._bounds, generator))
-        values = values + centre
         rows = self._scaling.decode(values if whitening is None else whitening.decode(values))
         if self._levels is not None:
             rows = self._levels.nearest(rows)
@@ -166,7 +156,6 @@ class GaussianTable:
 
     def state(self) -> dict[str, Tensor]:
         tensors = {"varying": self._varying, "constant": self._constant}
-        tensors["centre"] = self._centre
         tensors |= {"bounds.least": self._bounds[0], "bounds.greatest": self._bounds[1]}
         tensors |= put_under("scaling.", vars(self._scaling))
         if self._levels is not None:
@@ -179,13 +168,11 @@ class GaussianTable:
     def restore(self, tensors: dict[str, Tensor], labels: int) -> None:
         self._varying, self._constant = tensors["varying"], tensors["constant"]
         self._bounds = tensors["bounds.least"], tensors["bounds.greatest"]
-        # folders of earlier versions have none
-        self._centre = tensors.get("centre", torch.zeros(labels, len(self._bounds[0])))
         self._scaling = restored_scaling(under("scaling.", tensors))
         self._levels = Levels.unpacked(tensors["levels"]) if self._rounded else None
         white = under("whitening.", tensors)
-        self._whitening = Whitening(**white) if white else None  # folders of earlier versions have none
-        self._length = float(tensors["length"]) if "length" in tensors else 0.0
+        self._whitening = Whitening(**white) if white else None
+        self._length = float(tensors["length"])
         known = context_columns(under("network.", tensors))
         learned = len(self._varying) if self._whitening is None else self._whitening.learned
         self._network = new_denoiser(learned, labels, self.config, Seed(0), known)

@@ -93,6 +93,7 @@ PRESETS.add(
             discrete="threshold",
             sampler="ancestral",
             sampler_steps=1000,
+            training=TrainingConfig(steps=700, learning_rate=5e-3, validate_every=100),
         ),
         continuous="tabddpm",
         one_model_per_class=True,
