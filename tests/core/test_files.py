@@ -223,3 +223,12 @@ def test_another_format_is_named(tmp_path: Path, metadata: dict[str, str]) -> No
     save_tensors(tmp_path / "a.safetensors", {"a": torch.arange(3)}, metadata)
     with pytest.raises(RunFolderError, match=f"not '{FORMAT}'"):
         load_tensors(tmp_path / "a.safetensors", FORMAT)
+
+
+def test_files_of_another_version_are_named_so(tmp_path: Path) -> None:
+    path = tmp_path / "some.safetensors"
+    save_tensors(path, {"a": torch.zeros(1)}, {"format": "dignn.Thing.1"})
+    with pytest.raises(RunFolderError, match=r"was written by another version of dignn; delete it and run again$"):
+        load_tensors(path, "dignn.Thing.2")
+    with pytest.raises(RunFolderError, match=r"holds 'dignn.Thing.1', not 'dignn.Other.1'; give another file$"):
+        load_tensors(path, "dignn.Other.1")

@@ -77,6 +77,8 @@ def test_the_preset_of_the_paper_generates_features_as_it_does() -> None:
     )
     assert (continuous.prediction, continuous.transform, continuous.sampler) == ("noise", "quantile", "ancestral")
     assert (continuous.sampler_steps, continuous.repeated_rows, continuous.discrete) == (1000, False, "threshold")
+    for training in (discrete.marginal_training, continuous.training):
+        assert training.settle == 0  # a rate that falls when validation says so is ours
 
 
 def test_by_default_features_are_generated_by_discrete_diffusion_given_the_class() -> None:

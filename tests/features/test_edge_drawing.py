@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -99,6 +100,29 @@ def test_rows_depend_on_the_features_of_both_ends(features: str) -> None:
     assert float(((weight > 2) == both).double().mean()) > 0.9
     assert abs(float(weight[both].mean()) - 3) < 0.35
     assert abs(float(weight[~both].mean()) - 1) < 0.35
+
+
+def test_rows_depend_on_the_classes_of_both_ends_unless_generators_are_blind() -> None:
+    """A weight is 3 where both ends are of one class, whichever, else 1; no feature tells the class."""
+    data = likes()
+    source, target = data.edge_index
+    alike = data.y[source] == data.y[target]
+    data.edge_weight = torch.where(alike, 3.0, 1.0) + 0.05 * (source + target).sin()
+    adjacency = Adjacency.build(data, infer_schema(data, "person"))
+    graphs = forest_fire(adjacency, [8], 120, seed=Seed(0))
+    enough = TabDDPMConfig(width=48, blocks=1, sampler_steps=10, training=TrainingConfig(steps=120, validate_every=40))
+
+    def right(**settings: Any) -> float:
+        """Share of edges with the weight that the classes of their ends say."""
+        bank = FeatureBank(adjacency.schema, FeatureSettings(tabddpm=enough, **settings))
+        made = bank.fit(adjacency, None, graphs, seed=Seed(1)).fill(graphs, seed=Seed(2))
+        (label,) = made.edge_tables
+        graph, one, other = cells = own_cells(made, made.node_type, label)
+        alike = made.label[graph, one] == made.label[graph, other]
+        return float(((edge_values(made, label, cells)[:, 0] > 2) == alike).double().mean())
+
+    assert right() > 0.8
+    assert right(one_model_per_class=True) < 0.7
 
 
 def test_what_is_known_of_ends_does_not_depend_on_which_comes_first() -> None:

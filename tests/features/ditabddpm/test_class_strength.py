@@ -90,10 +90,11 @@ def test_classes_with_few_rows_are_followed() -> None:
     assert followed.report["emphasis"] >= CONFIG.emphasis
     made = followed.sample(condition, seed=Seed(1))
     assert own_share(made) == pytest.approx(own_share(rows), abs=0.05)
-    again = DiTabDDPM(CONFIG).restore(*followed.state(), WIDE)  # it is kept in files
-    assert torch.equal(again.sample(condition, seed=Seed(1)), made)
     followed._process.emphasis = 1.0  # type: ignore[union-attr]
-    assert own_share(followed.sample(condition, seed=Seed(1))) > own_share(made) + 0.02
+    more = followed.sample(condition, seed=Seed(1))
+    assert own_share(more) > own_share(made) + 0.02
+    again = DiTabDDPM(CONFIG).restore(*followed.state(), WIDE)  # it is kept in files
+    assert torch.equal(again.sample(condition, seed=Seed(1)), more)
 
 
 def test_none_is_none() -> None:

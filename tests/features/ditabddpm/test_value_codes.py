@@ -121,3 +121,31 @@ def test_rows_with_many_entries_take_few_steps_and_get_all_of_them() -> None:
     number = model.sample(torch.zeros(300, 0), seed=Seed(1)).sum(1)
     assert float(number.mean()) == pytest.approx(float(rows.sum(1).mean()), rel=0.02)
     assert float(number.min()) >= float(rows.sum(1).min())
+
+
+def test_values_that_are_large_together_are_drawn_together() -> None:
+    """Each row has a half of its columns large and the other small; which half no column tells."""
+    generator = Seed(5).torch()
+    number, columns = 800, 12
+    first = torch.rand(number, 1, generator=generator) < 0.5
+    large = torch.where(torch.arange(columns) < columns // 2, first, ~first)
+    rows = torch.where(large, 4.0, 1.0) * (torch.rand(number, columns, generator=generator) < 0.45)
+    rows[:, 0] += rows.sum(1) == 0
+    spec = FeatureSpec(FeatureKind.COUNT, columns, levels=(5,) * columns)
+    config = replace(CONFIG, noise="absorbing", training=replace(CONFIG.training, steps=300))
+    made = (
+        DiTabDDPM(config)
+        .fit(rows, torch.ones(number, 1), spec, seed=Seed(0))
+        .sample(torch.ones(number, 1), seed=Seed(1))
+    )
+
+    def together(some: Tensor) -> float:
+        """How often two entries of one half are both large or both small."""
+        halves = some.reshape(len(some), 2, -1)
+        large, small = ((halves == value).float().sum(2) for value in (4, 1))
+        pairs = large + small
+        same = (large * (large - 1) + small * (small - 1)).sum()
+        return float(same / (pairs * (pairs - 1)).sum())
+
+    assert together(rows) == 1
+    assert together(made) > 0.8  # .5 if values were drawn apart from each other
