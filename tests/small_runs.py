@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+import pytest
+from filelock import FileLock
 from torch import Tensor, nn
 from torch_geometric.data import HeteroData
 
@@ -106,6 +109,16 @@ def short_smoke() -> Config:
 def small_config() -> Config:
     """The same with fewer graphs; there are loss curves and all metrics."""
     return replace(short_smoke(), sizes=(8, 9), subgraphs_per_size=20, candidates=48, top_k=3, refinement_rounds=1)
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A run folder that the processes of one test session share: the first to come makes it. Not to be written to."""
+    base = factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"{name}-run"
+    with FileLock(f"{folder}.lock", timeout=120):
+        if not (folder / "report.html").exists():
+            make(folder)
+    return folder
 
 
 def planted_run(folder: Path) -> Explanations:
