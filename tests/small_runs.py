@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+import pytest
+from filelock import FileLock
 from torch import Tensor, nn
 from torch_geometric.data import HeteroData
 
@@ -47,6 +50,7 @@ class Means:
         return np.asarray(rows @ self.direction)
 
 
+SMOKE = PRESETS["smoke"]
 # What takes most of the time of a small run, and what is enough to look at something else.
 LESS: dict[str, Any] = {
     "dignn.metrics.c2st._trees": lambda count, state: Means(),
@@ -65,13 +69,17 @@ LESS: dict[str, Any] = {
 
 @contextmanager
 def less_work() -> Iterator[None]:
-    """Inside, what has tests of its own is done less: classifiers and checks as in :data:`LESS`, models two epochs."""
+    """Inside, what has tests of its own is done less: classifiers and checks as in :data:`LESS`, models two epochs.
+
+    The preset ``smoke`` learns for a moment.
+    """
     with ExitStack() as stack:
         for name, instead in LESS.items():
             stack.enter_context(mock.patch(name, instead))
         for module in (trainer, checkpoint):
             stack.enter_context(mock.patch.object(module, "recipe", short_recipe))
         stack.enter_context(mock.patch.object(checkpoint, "cache_folder", _apart))
+        stack.enter_context(mock.patch.dict(PRESETS._items, smoke=short_smoke()))
         yield
 
 
@@ -86,21 +94,31 @@ def _apart() -> Path:
     return cache_folder() / "less-work"
 
 
-def small_config() -> Config:
-    """Settings with which everything is learned for a moment, so that there are loss curves and all metrics."""
-    smoke = PRESETS["smoke"]
+def short_smoke() -> Config:
+    """The preset ``smoke``, with which everything is learned for a moment only."""
     moment = TrainingConfig(steps=8, validate_every=4)
     return replace(
-        smoke,
-        sizes=(8, 9),
-        subgraphs_per_size=20,
-        candidates=48,
-        top_k=3,
-        refinement_rounds=1,
-        node_growth=replace(smoke.node_growth, training=moment),
-        ditabddpm=replace(smoke.ditabddpm, sampler_steps=4, training=moment),
-        tabddpm=replace(smoke.tabddpm, sampler_steps=4, training=moment),
+        SMOKE,
+        node_growth=replace(SMOKE.node_growth, training=moment),
+        edge_diffusion=replace(SMOKE.edge_diffusion, training=moment),
+        ditabddpm=replace(SMOKE.ditabddpm, sampler_steps=4, training=moment, marginal_training=moment),
+        tabddpm=replace(SMOKE.tabddpm, sampler_steps=4, training=moment),
     )
+
+
+def small_config() -> Config:
+    """The same with fewer graphs; there are loss curves and all metrics."""
+    return replace(short_smoke(), sizes=(8, 9), subgraphs_per_size=20, candidates=48, top_k=3, refinement_rounds=1)
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A run folder that the processes of one test session share: the first to come makes it. Not to be written to."""
+    base = factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"{name}-run"
+    with FileLock(f"{folder}.lock", timeout=120):
+        if not (folder / "report.html").exists():
+            make(folder)
+    return folder
 
 
 def planted_run(folder: Path) -> Explanations:

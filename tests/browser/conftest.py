@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-from filelock import FileLock
 
-from small_runs import hostile_run, planted_run
+from small_runs import hostile_run, made_once, planted_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Request
@@ -134,20 +133,10 @@ def _told(violation: dict[str, Any]) -> str:
 @pytest.fixture(scope="session")
 def report(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a small run on the planted data; its run folder lies around it. Not to be written to."""
-    return _once(tmp_path_factory, "planted", planted_run)
+    return made_once(tmp_path_factory, "planted", planted_run) / "report.html"
 
 
 @pytest.fixture(scope="session")
 def hostile_report(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the same run where every name looks like HTML that sets ``window.hacked``."""
-    return _once(tmp_path_factory, "hostile", hostile_run)
-
-
-def _once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """The page in a folder that the processes of one test session share: the first to come makes it."""
-    base = factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"{name}-run"
-    with FileLock(f"{folder}.lock", timeout=120):
-        if not (folder / "report.html").exists():
-            make(folder)
-    return folder / "report.html"
+    return made_once(tmp_path_factory, "hostile", hostile_run) / "report.html"

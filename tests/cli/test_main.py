@@ -13,15 +13,21 @@ from pathlib import Path
 import pytest
 
 from command_line import run
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.schema import Schema
 from dignn.zoo.models.recipes import DEFAULTS
+from small_runs import small_config
 
 pytestmark = pytest.mark.usefixtures("haste")
+FEW = ("--candidates", "24")
 
 
 @pytest.mark.parametrize("preset", ["smoke", pytest.param("fast", marks=pytest.mark.slow)])
-def test_demo_writes_a_report_and_names_it(preset: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_writes_a_report_and_names_it(
+    preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(PRESETS._items, "smoke", small_config())
     assert run("demo", "--preset", preset, "--out", str(tmp_path / "demo"), "--quiet") == 0
     shown = capsys.readouterr().out
     for name in ("database self-citer", "database duo", "learning self-citer", "learning duo"):
@@ -32,7 +38,7 @@ def test_demo_writes_a_report_and_names_it(preset: str, tmp_path: Path, capsys: 
 
 def test_explain_takes_every_setting_of_a_preset(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings = ["--preset", "smoke", "--features", "independent", "--top-k", "1", "--sizes", "8", "9", "--seed", "0"]
-    assert run("explain", "planted", "--out", str(tmp_path / "run"), *settings) == 0
+    assert run("explain", "planted", "--out", str(tmp_path / "run"), *settings, "--subgraphs-per-size", "10") == 0
     captured = capsys.readouterr()
     assert "Best explanation per class" in captured.out
     assert "Generating features" in captured.err
@@ -42,7 +48,7 @@ def test_explain_takes_every_setting_of_a_preset(tmp_path: Path, capsys: pytest.
 
 
 def test_explain_takes_settings_of_the_feature_generators(tmp_path: Path) -> None:
-    settings = ["--preset", "smoke", "--sizes", "8", "--continuous", "tabddpm", "--one-model-per-class"]
+    settings = ["--preset", "smoke", "--sizes", "8", "--continuous", "tabddpm", "--one-model-per-class", *FEW]
     settings += [
         "--ditabddpm.noise",
         "marginal",
@@ -69,7 +75,7 @@ def test_fewer_columns_for_the_model_and_the_generator(
     short = replace(DEFAULTS["strong"]["hetero"], epochs=3, pool=60, held_out=60)
     monkeypatch.setitem(DEFAULTS["strong"], "hetero", short)
     chosen = ["--columns", "author=9", "paper=4", "--columns-by", "frequency", "--words-only"]
-    settings = ["--preset", "smoke", "--features", "independent", "--sizes", "8", "--out", str(tmp_path / "run")]
+    settings = ["--preset", "smoke", "--features", "independent", "--sizes", "8", "--out", str(tmp_path / "run"), *FEW]
     assert run("explain", "planted", *settings, *chosen, "--json") == 0
     captured = capsys.readouterr()
     first = json.loads(captured.out)  # nothing else was printed, though the model was trained first

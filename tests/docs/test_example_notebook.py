@@ -21,9 +21,9 @@ LESS = """
 from dignn import PRESETS
 from small_runs import less_work, small_config
 
-PRESETS._items["smoke"] = small_config()
 less = less_work()
 less.__enter__()
+PRESETS._items["smoke"] = small_config()
 """
 
 

@@ -63,13 +63,13 @@ def test_edge_diffusion_can_be_guided_by_a_model_that_is_not_made_for_threads(
     # Nothing is learned in three steps, so graphs that are not connected are drawn anew only once.
     monkeypatch.setattr("dignn.structure.edge_diffusion.edge_sampling.DRAWN_ANEW", 1)
     training = TrainingConfig(steps=3)
-    settings = replace(SMALL.edge_diffusion, noise=noise, restarts=0, training=training, sampler_steps=8)
-    config = replace(SMALL, candidates=64, structure="edge-diffusion", edge_diffusion=settings, guidance=3.0)
+    settings = replace(SMALL.edge_diffusion, noise=noise, restarts=0, training=training, sampler_steps=4)
+    config = replace(SMALL, candidates=32, structure="edge-diffusion", edge_diffusion=settings, guidance=3.0)
     model, asked = TinyHetero(planted.schema), set()
     model.register_forward_pre_hook(lambda *_: asked.add(threading.get_ident()))
     made = DiGNNExplainer(model, planted.data, schema=planted.schema, config=config).fit()
     assert made._candidates is not None
-    assert len(made._candidates) == 64
+    assert len(made._candidates) == 32
     assert asked == {threading.get_ident()}
 
 

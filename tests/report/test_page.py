@@ -24,14 +24,14 @@ from dignn.report.classes import Detail, near_in_words, ordinal, same_in_words, 
 from dignn.report.notebook import explanation_html
 from dignn.report.overview import sentences
 from dignn.report.page import MOST_BYTES, write_page
-from small_runs import HOSTILE, planted_run
+from small_runs import HOSTILE, made_once, planted_run
 
 LONG = "x" * 200
 
 
 @pytest.fixture(scope="module")
 def explanations(tmp_path_factory: pytest.TempPathFactory) -> Explanations:
-    return planted_run(tmp_path_factory.mktemp("run"))
+    return Explanations.load(made_once(tmp_path_factory, "planted", planted_run))
 
 
 @pytest.fixture(scope="module")
