@@ -76,6 +76,8 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.explanations --table
 	$(BIN)/python -m benchmarks.worlds
 	$(BIN)/python -m benchmarks.worlds --table
+	$(BIN)/python -m benchmarks.scale
+	$(BIN)/python -m benchmarks.scale --table
 	$(BIN)/python -m benchmarks.figures --explanations runs/explanations
 	$(BIN)/python -m benchmarks.pages runs/explanations/*-0
 	$(BIN)/python benchmarks/gnn_accuracy.py --forms strong --seeds 10 11 12

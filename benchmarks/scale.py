@@ -2,7 +2,7 @@
 
     python -m benchmarks.scale                                     # 1.1 and 11.3 million edges; 1,000 classes; 50 types
     python -m benchmarks.scale --edges 1e6 1e7 --classes 4 --types 4
-    python -m benchmarks.scale --table                             # the section of docs/benchmarks.md
+    python -m benchmarks.scale --table                             # the table of docs/scale.md
 
 Every number of edges is run with the first number of classes and of types, and the first number of edges with all.
 Drawing a graph and training its model are not counted.

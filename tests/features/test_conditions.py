@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import networkx as nx
+import numpy as np
+import pytest
 import torch
 from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor
 
-from dignn.features.conditions import class_of_condition, condition_batch, condition_data, steps_to_target
+from dignn.features.conditions import (
+    DataConditions,
+    class_of_condition,
+    condition_batch,
+    condition_data,
+    steps_to_target,
+)
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.feature_spec import FeatureSpec
 from dignn.graphs.schema import Relation, Schema
-from strategies import PROPERTY, arcs_of, batch_of, batches, plain_schema, pyg_of, schemas
+from strategies import PROPERTY, arcs_of, batch_of, batches, hetero, plain_schema, pyg_of, schemas
 
 NODES = schemas(node_classification=True)
 
@@ -153,3 +163,32 @@ def test_conditions_of_data_and_batch_agree(batch: GraphBatch) -> None:
     assert torch.allclose(condition_data(adjacency), found, atol=1e-6)
     near, far = found.chunk(2, dim=1)
     assert not bool(((near > 0).any(1) & (far > 0).any(1)).any())
+
+
+@PROPERTY
+@given(batches(NODES, min_graphs=1, max_nodes=9), st.randoms(use_true_random=False))
+def test_conditions_of_some_nodes_are_those_among_all(batch: GraphBatch, random: Random) -> None:
+    """However they are asked for: what was looked at before changes nothing."""
+    adjacency = Adjacency.build(pyg_of(batch), batch.schema)
+    every, around = condition_data(adjacency), DataConditions(adjacency)
+    size = len(adjacency.node_type)
+    for _ in range(4):
+        nodes = np.array(
+            [random.randrange(size) for _ in range(random.randrange(1, 4))] if size else [], dtype=np.int64
+        )
+        assert torch.equal(around.of(nodes), every[torch.from_numpy(nodes)])
+
+
+def test_conditions_look_at_the_surroundings_of_the_nodes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of papers beside an author their neighbours, whatever else the graph holds."""
+    relations = (Relation("author", "writes", "paper"),)
+    schema = plain_schema(relations, node_types=("author", "paper"), target="author")
+    edges = {("author", "writes", "paper"): [(number, number) for number in range(500)]}
+    data = hetero({"author": 500, "paper": 500}, edges, y={"author": [0] * 500})
+    adjacency = Adjacency.build(data, schema)
+    asked: list[int] = []
+    whole = Adjacency.joined
+    monkeypatch.setattr(Adjacency, "joined", lambda self, nodes: asked.append(len(nodes)) or whole(self, nodes))
+    found = DataConditions(adjacency).of(np.array([600, 601, 7]))
+    assert found[:, 0].tolist() == [1.0, 1.0, 1.0]
+    assert sum(asked) <= 4

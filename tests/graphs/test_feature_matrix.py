@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
 import torch
+from hypothesis import example, given
+from hypothesis import strategies as st
 from torch import Tensor
 from torch_geometric.data import Data
 
 from dignn.core.errors import SchemaError
-from dignn.graphs import column_contents, feature_matrix
+from dignn.graphs import column_contents
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.column_checks import breach
 from dignn.graphs.column_contents import Contents
 from dignn.graphs.conversion import from_pyg, to_disjoint, to_pyg
 from dignn.graphs.feature_inference import infer_features
-from dignn.graphs.feature_matrix import as_given, read_matrix, row_blocks
+from dignn.graphs.feature_matrix import as_given, read_matrix
 from dignn.graphs.feature_spec import DTYPES, LAYOUTS, FeatureKind, FeatureSpec
 from dignn.graphs.inference import infer_schema
 from dignn.graphs.schema import Schema
-from strategies import hetero, rings_and_stars
+from strategies import PROPERTY, hetero, rings_and_stars
 
 LINE = torch.tensor([[0, 1, 2], [1, 2, 3]])
 LABELS = torch.tensor([0, 1, 0, 1])
@@ -140,31 +144,52 @@ def test_generated_numbers_of_an_integer_type_are_rounded() -> None:
 
 def test_sparse_features_stay_sparse_until_a_table_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     x = torch.zeros(4, 2**20).index_put((torch.tensor([0, 3]), torch.tensor([5, 9])), torch.tensor([1.0, 2.0]))
-    data, seen = one(x.to_sparse_csr()), []
-    whole = feature_matrix.row_blocks
-    monkeypatch.setattr(feature_matrix, "CELLS", 2**20)
-    monkeypatch.setattr(column_contents, "row_blocks", lambda x: (seen.append(len(rows)) or rows for rows in whole(x)))
+    data = one(x.to_sparse_csr())
     monkeypatch.setattr(torch.Tensor, "to_dense", lambda *_: pytest.fail("densified"))
     assert infer_schema(data).features[0].width == 2**20
-    assert max(seen) == 1
 
 
-@pytest.mark.parametrize("cells", [1, 7, 1000])
-def test_blocks_of_a_sparse_matrix_are_its_rows(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feature_matrix, "CELLS", cells)
-    x = torch.rand(9, 4, generator=torch.Generator().manual_seed(0)).round()
-    assert torch.equal(torch.cat(list(row_blocks(x.to_sparse().coalesce()))), x)
-    sparse, dense = Contents.of(x.to_sparse().coalesce()), Contents.of(x)
-    assert torch.equal(sparse.least, dense.least)
-    assert torch.equal(sparse.greatest, dense.greatest)
-    assert (sparse.counting, sparse.one_hot, sparse.identity) == (dense.counting, dense.one_hot, dense.identity)
+MATRICES = st.integers(1, 5).flatmap(
+    lambda width: st.lists(
+        st.lists(st.sampled_from([0.0, 0.0, 1.0, 1.0, 2.0, 0.5, -1.0, math.nan]), min_size=width, max_size=width),
+        min_size=1,
+        max_size=6,
+    )
+)
+
+
+@PROPERTY
+@given(MATRICES, st.sampled_from([1, 7, 1000]))
+@example([[1.0, 0.0], [0.0, 1.0]], 1)
+@example([[0.0, 1.0], [1.0, 0.0]], 7)
+def test_contents_do_not_depend_on_the_layout(rows: list[list[float]], cells: int) -> None:
+    x = torch.tensor(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(column_contents, "CELLS", cells)
+        sparse, dense = Contents.of(x.to_sparse().coalesce()), Contents.of(x)
+    for name, expected in vars(dense).items():
+        found = getattr(sparse, name)
+        assert torch.equal(found, expected) if isinstance(expected, Tensor) else found == expected, name
+
+
+@PROPERTY
+@given(MATRICES, MATRICES)
+def test_breaches_do_not_depend_on_the_layout(known: list[list[float]], rows: list[list[float]]) -> None:
+    width = min(len(known[0]), len(rows[0]))
+    x = torch.tensor(rows)[:, :width]
+    try:
+        spec = infer_features(torch.tensor(known)[:, :width], "t")
+    except SchemaError:  # a column without any value
+        return
+    expected, found = breach(x, spec), breach(x.to_sparse().coalesce(), spec)
+    assert (found is None) == (expected is None)
+    assert found is None or found[0] == expected[0]
 
 
 @pytest.mark.parametrize(
     "rows", [torch.eye(5), torch.ones(3, 2), torch.tensor([[0.0, 1.0], [1.0, 0.0]]), torch.rand(4, 4)]
 )
-def test_kinds_do_not_depend_on_the_layout(rows: Tensor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feature_matrix, "CELLS", 4)
+def test_kinds_do_not_depend_on_the_layout(rows: Tensor) -> None:
     found = infer_features(read_matrix(rows.to_sparse(), len(rows), "t")[0], "t")
     assert found.kind is infer_features(rows, "t").kind
 

@@ -17,6 +17,8 @@ DIGITS = 16
 DESCRIBED = ("edge_attr", "edge_index", "x", "y")
 # How somebody divided the data; it is no part of it.
 SPLIT_FIELDS = ("train_mask", "val_mask", "test_mask")
+# Numbers of sparse features, zeros among them, up to which these count with their zeros.
+MOST_ZEROS = 2**28
 
 Part = str | np.ndarray | Tensor
 
@@ -89,12 +91,13 @@ def model_fingerprint(model: Any, answers: Tensor) -> str:
 def _numbers(name: str, value: Any) -> Any:
     """Numbers of a field that graphs are described by, which count however they are held: as a list, as an array.
 
-    Features count with all their zeros, as in earlier versions; of an adjacency matrix nobody could hold these.
+    Features count with all their zeros, as in earlier versions, unless these are too many to be looked at; of an
+    adjacency matrix nobody could hold these.
     """
     with suppress(TypeError, ValueError, RuntimeError):
         value = torch.as_tensor(value)
     sparse = isinstance(value, Tensor) and value.layout is not torch.strided and not value.is_nested
-    return value.to_dense() if sparse and name == "x" else value
+    return value.to_dense() if sparse and name == "x" and value.numel() <= MOST_ZEROS else value
 
 
 def _parts(value: Any) -> Iterator[Part]:

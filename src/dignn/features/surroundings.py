@@ -28,8 +28,8 @@ from dignn.graphs.schema import Schema
 
 # Numbers that a neighbour's row is told by, at most.
 SUMMARY = 24
-# Occurrences of rows that main directions are measured on, at most.
-MEASURED = 8192
+# Occurrences of rows that main directions are measured on, at most, and numbers in rows that are looked at together.
+MEASURED, MEASURED_CELLS = 8192, 2**26
 # Parts in which nodes of one type are drawn that are joined to each other.
 DRAWING_ROUNDS = 4
 # How many times a row is seen in training graphs: half of them as it is when it is drawn for the first time, the others
@@ -63,7 +63,8 @@ class Surroundings:
         for name in names:
             generator = seed.child(name).torch()
             rows = graphs.row[learned & (graphs.node_type == schema.type_index(name))]
-            some, times = rows[torch.randperm(len(rows), generator=generator)[:MEASURED]].unique(return_counts=True)
+            most = min(MEASURED, max(1, MEASURED_CELLS // schema.spec(name).width))
+            some, times = rows[torch.randperm(len(rows), generator=generator)[:most]].unique(return_counts=True)
             columns = end_columns(graphs.tables[name][some], schema.spec(name))
             if len(some) > 1 and columns.size(1):
                 found[name] = ContextScale.of(columns, times.float(), generator, SUMMARY)
@@ -73,9 +74,10 @@ class Surroundings:
         """What is known of rows in training graphs, of whose nodes those marked in ``learned`` (B, N) may be seen."""
         told = {}
         for name, summary in self.summaries.items():
-            table = graphs.tables[name]
+            table, spec = graphs.tables[name], self.schema.spec(name)
             some = graphs.row[graphs.node_type == self.schema.type_index(name)].unique()
-            told[name] = some, summary.encode(end_columns(table[some], self.schema.spec(name)))
+            parts = some.split(max(1, MEASURED_CELLS // spec.width))
+            told[name] = some, torch.cat([summary.encode(end_columns(table[part], spec)) for part in parts])
         return Occasions(self, graphs, condition_batch(graphs), learned, told)
 
     @property

@@ -18,7 +18,7 @@ from dignn.graphs.feature_spec import FeatureSpec
 ONCE_IN_DATA = 0.5
 # Rows of a type that are looked at, at most, numbers in them, and in the classes around them: bounds memory and time,
 # however large the data is and however many columns and classes it has.
-MOST_ROWS, MOST_CELLS, MOST_CONDITIONS = 20_000, 2**26, 2**24
+LEARNED_ROWS, MOST_CELLS, MOST_CONDITIONS = 20_000, 2**26, 2**24
 
 
 def training_rows(
@@ -87,7 +87,9 @@ def some_nodes(
     own = data.nodes_of(name)
     nodes = np.sort(own if among is None else own[among[own]])
     most = min(
-        MOST_ROWS, MOST_CONDITIONS // (2 * max(1, data.schema.num_classes)), MOST_CELLS // data.schema.spec(name).width
+        LEARNED_ROWS,
+        MOST_CONDITIONS // (2 * max(1, data.schema.num_classes)),
+        MOST_CELLS // data.schema.spec(name).width,
     )
     if len(nodes) <= most:
         return nodes

@@ -19,9 +19,9 @@ from dignn.graphs.column_checks import check_rows
 from dignn.graphs.distinct_keys import among, mirrored
 from dignn.graphs.edge_rows import EdgeRows, edge_rows_of
 from dignn.graphs.edge_tables import NO_ROW
-from dignn.graphs.feature_matrix import dense
 from dignn.graphs.flattening import FlatGraphs, flatten_for
 from dignn.graphs.schema import Schema
+from dignn.graphs.sparse_rows import table_of
 from dignn.graphs.typed_edges import Dropped, TypedEdges, typed_edges_of
 
 # Columns of a type for which a node that misses their value is sought, at most.
@@ -82,7 +82,7 @@ class Adjacency:
             label=view.label,
             graph_label=np.repeat(view.graph_label, np.diff(view.graph_ptr)),
             tables={
-                name: check_rows(dense(x), schema.spec(name), name)
+                name: table_of(check_rows(x, schema.spec(name), name))
                 for name, x in view.x.items()
                 if x is not None and schema.spec(name).generated
             },

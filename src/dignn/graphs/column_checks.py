@@ -30,9 +30,11 @@ def breach(rows: Tensor, spec: FeatureSpec) -> tuple[int, str] | None:
     Levels of a count are what was seen, and other rows of the same world may go beyond; codes may not.
 
     Args:
-        rows: (n, d), dense.
+        rows: (n, d), dense or sparse.
         spec: what they should be.
     """
+    if rows.layout is not torch.strided:
+        return _sparse_breach(rows, spec)
     column = missing_where_it_may_not(rows, spec)
     if column is not None:
         return column, "NaN, though its values are never missing"
@@ -43,6 +45,26 @@ def breach(rows: Tensor, spec: FeatureSpec) -> tuple[int, str] | None:
         if found is not None:
             return found
     return None
+
+
+def _sparse_breach(rows: Tensor, spec: FeatureSpec) -> tuple[int, str] | None:
+    """The same by the entries of a sparse matrix: what is not there is 0."""
+    (count, width), (row, column), values = rows.shape, rows.indices(), rows.values()
+    absent = torch.bincount(column[values.isnan()], minlength=width) > 0
+    absent[list(spec.missing)] = False
+    if bool(absent.any()):
+        return int(absent.nonzero()[0]), "NaN, though its values are never missing"
+    zero = torch.bincount(column, minlength=width) < count
+    found = _Limits.of(spec).breach_of_entries(
+        torch.cat([column, zero.nonzero()[:, 0]]), torch.cat([values, torch.zeros(int(zero.sum()))]), spec
+    )
+    groups = (tuple(range(width)),) if spec.kind is FeatureKind.IDENTITY else spec.groups
+    for group in groups if found is None else ():
+        member = torch.zeros(width, dtype=torch.bool)
+        member[list(group)] = True
+        ones = torch.zeros(count).index_add_(0, row[member[column]], values[member[column]])
+        found = found or _not_one(ones, group)
+    return found
 
 
 def check_rows(rows: Tensor, spec: FeatureSpec, name: str) -> Tensor:
@@ -101,6 +123,22 @@ class _Limits:
         column = place if self.columns is None else self.columns[place]
         return column, _in_words(float(values[:, place][bad[:, place]][0]), spec, column)
 
+    def breach_of_entries(self, column: Tensor, values: Tensor, spec: FeatureSpec) -> tuple[int, str] | None:
+        """The same of entries (m,) in columns (m,)."""
+        place = torch.arange(spec.width)
+        if self.columns is not None:
+            place = torch.full((spec.width,), -1)
+            place[self.columns] = torch.arange(len(self.columns))
+        limited = place[column] >= 0
+        column, values = column[limited], values[limited]
+        at = place[column]
+        bad = (values < self.least[at]) | (values > self.greatest[at]) | ((values != values.round()) & self.whole[at])
+        bad &= ~values.isnan()
+        if not bool(bad.any()):
+            return None
+        first = int(column[bad].min())
+        return first, _in_words(float(values[bad & (column == first)][0]), spec, first)
+
 
 def _range(spec: FeatureSpec, column: int) -> tuple[float, float]:
     """What a column holds at least and at most."""
@@ -118,9 +156,16 @@ def _group_breach(rows: Tensor, groups: Sequence[Sequence[int]]) -> tuple[int, s
     """The first column of a group that is not one-hot, and what it holds in words."""
     for group in groups:
         ones = (rows if len(group) == rows.size(1) else rows[:, list(group)]).sum(1)
-        if bool((ones != 1).any()):
-            return group[0], f"{float(ones[ones != 1][0]):g} ones in the one-hot group that it belongs to"
+        found = _not_one(ones, group)
+        if found is not None:
+            return found
     return None
+
+
+def _not_one(ones: Tensor, group: Sequence[int]) -> tuple[int, str] | None:
+    """The first column of a group and what it holds in words, where rows do not have a single 1 in it (n,)."""
+    bad = ones[ones != 1]
+    return (group[0], f"{float(bad[0]):g} ones in the one-hot group that it belongs to") if len(bad) else None
 
 
 def _levels(spec: FeatureSpec, column: int) -> int:

@@ -9,7 +9,7 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from dignn.graphs.feature_matrix import row_blocks
+from dignn.graphs.feature_matrix import CELLS
 
 # With fewer rows than this, columns may look alike or different by chance.
 TELLING_ROWS = 20
@@ -49,12 +49,40 @@ class Contents:
     @classmethod
     def of(cls, x: Tensor) -> Contents:
         """Looks through a matrix once, dense or sparse."""
+        return cls._of_dense(x) if x.layout is torch.strided else cls._of_sparse(x)
+
+    @classmethod
+    def _of_sparse(cls, x: Tensor) -> Contents:
+        """By its entries alone: what is not there is 0."""
+        (count, width), (row, column), values = x.shape, x.indices(), x.values()
+        absent = values.isnan()
+        full = torch.bincount(column, minlength=width) == count  # no 0 beside the entries
+        least, greatest = (torch.where(full, end, 0.0) for end in (torch.inf, -torch.inf))
+        there, at = values[~absent], column[~absent]
+        least.scatter_reduce_(0, at, there, "amin")
+        greatest.scatter_reduce_(0, at, there, "amax")
+        strange = (there < 0) | (there != there.round())
+        missing, fractions, filled = (
+            torch.bincount(some, minlength=width) for some in (column[absent], at[strange], at[there != 0])
+        )
+        ones = torch.zeros(count).index_add_(0, row, values)
+        one_hot = not bool(absent.any() | strange.any()) and bool((ones == 1).all() and (values <= 1).all())
+        diagonal = int(((row == column) & (values == 1)).sum()) == count
+        return cls(
+            count,
+            *(least, greatest, fractions == 0, missing, filled, fractions),
+            one_hot=one_hot,
+            identity=one_hot and count == width > 1 and diagonal,
+        )
+
+    @classmethod
+    def _of_dense(cls, x: Tensor) -> Contents:
         width = x.size(1)
         least, greatest = (torch.full((width,), end) for end in (torch.inf, -torch.inf))
         missing, filled, fractions = (torch.zeros(width, dtype=torch.long) for _ in range(3))
         one_hot = True
         identity, start = x.size(0) == width > 1, 0
-        for rows in row_blocks(x):
+        for rows in x.split(max(1, CELLS // max(1, width))):
             absent = rows.isnan()
             if bool(absent.any()):
                 one_hot, there = False, ~absent
@@ -159,8 +187,12 @@ def _groups_of_run(
 def _one_each(x: Tensor, columns: sparse.csc_matrix | None, group: list[int]) -> bool:
     """Whether each row has a single 1 in these columns, which have as many as there are rows."""
     if columns is not None:
+        (row, column), begin = x.indices(), int(torch.searchsorted(x.indices()[0], _FIRST_ROWS))
+        member = torch.isin(column[:begin], torch.tensor(group)) & (x.values()[:begin] != 0)
+        if bool((torch.bincount(row[:begin][member], minlength=min(len(x), _FIRST_ROWS)) != 1).any()):
+            return False
         rows = np.concatenate([columns.indices[columns.indptr[c] : columns.indptr[c + 1]] for c in group])
-        return len(np.unique(rows)) == len(rows)
+        return int(np.bincount(rows).max(initial=0)) <= 1
     first = x[:_FIRST_ROWS, group].sum(1)
     return bool((first == 1).all()) and bool((x[:, group].sum(1) == 1).all())
 

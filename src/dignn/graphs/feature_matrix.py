@@ -1,12 +1,12 @@
 """Feature matrices as users keep them: of any dtype, dense or sparse, and what they hold.
 
-Inside, features are float32, which holds whole numbers up to 2^24. Sparse matrices stay sparse until a table is made of
-them; what they hold is read some rows at a time. NaN is a missing value.
+Inside, features are float32, which holds whole numbers up to 2^24. Sparse matrices stay sparse, unless a table that is
+made of them is small (:mod:`dignn.graphs.sparse_rows`). NaN is a missing value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -17,7 +17,7 @@ from dignn.graphs.feature_spec import DTYPES, LAYOUTS, FeatureSpec
 
 # Whole numbers up to this are numbers of float32, too.
 EXACT = 2**24
-# Numbers of a sparse matrix that are looked at together: bounds memory.
+# Numbers of a matrix that are looked at together: bounds memory.
 CELLS = 2**22
 
 
@@ -79,9 +79,14 @@ def read_matrix(x: Tensor | None, count: int, name: str) -> tuple[Tensor | None,
     else:
         entries = (x.unsqueeze(1) if form.vector else x).to_sparse_coo()
         values = _exact(entries._values(), name)
-        found = torch.sparse_coo_tensor(entries._indices(), values, shape, check_invariants=False).coalesce()
+        found = torch.sparse_coo_tensor(
+            entries._indices(), values, shape, check_invariants=False, is_coalesced=entries.is_coalesced()
+        ).coalesce()
     if any(bool(some.isinf().any()) for some in values.reshape(-1).split(CELLS)):
-        column = next(int(bad.nonzero()[0]) for rows in row_blocks(found) if bool((bad := rows.isinf().any(0)).any()))
+        columns = (
+            found.isinf().nonzero()[:, 1] if form.layout == "strided" else found.indices()[1, found.values().isinf()]
+        )
+        column = int(columns.min())
         raise SchemaError(
             f"The features of type '{name}' hold infinity (first in column {column}); give numbers, or NaN where a "
             "value is missing"
@@ -115,22 +120,6 @@ def stacked(matrices: Sequence[Tensor]) -> Tensor:
     if any(matrix.layout is torch.strided for matrix in matrices):
         return torch.cat([dense(matrix) for matrix in matrices])
     return torch.cat(list(matrices)).coalesce()
-
-
-def row_blocks(x: Tensor) -> Iterator[Tensor]:
-    """The rows in order, in dense blocks.  (b, d)"""
-    height, width = x.shape
-    step = max(1, CELLS // max(1, width))
-    if x.layout is torch.strided:
-        yield from x.split(step)
-        return
-    (row, column), values = x.indices(), x.values()
-    for start in range(0, height, step):
-        end = min(height, start + step)
-        first, last = torch.searchsorted(row, torch.tensor([start, end])).tolist()
-        block = torch.zeros(end - start, width)
-        block[row[first:last] - start, column[first:last]] = values[first:last]
-        yield block
 
 
 def of_dtype(rows: Tensor, dtype: str) -> Tensor:
