@@ -243,7 +243,7 @@ def test_json() -> None:
     ],
 )
 def test_tables_of_any_class_give_the_same(given: Callable[[Tensor], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dignn.metrics.c2st._trees", lambda count, state: Means())
+    monkeypatch.setattr("dignn.metrics.boosted_trees.boosted_trees", lambda rows, trees, state: Means())
     tables = [table(FeatureKind.COUNT, 40, 5, seed) for seed in range(3)]
     assert feature_realism(*map(given, tables), "count") == feature_realism(*tables, "count")
 

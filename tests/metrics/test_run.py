@@ -40,7 +40,7 @@ NUMBER, FEW = 200, 30
 @pytest.fixture(autouse=True, scope="module")
 def quick() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dignn.metrics.c2st._trees", lambda count, state: Means())
+        patch.setattr("dignn.metrics.boosted_trees.boosted_trees", lambda rows, trees, state: Means())
         patch.setattr("dignn.metrics.told_apart.WORTH_ROWS", 10**9)
         patch.setattr("dignn.metrics.c2st.FOLDS", 2)
         patch.setattr("dignn.metrics.run.COMPARED", NUMBER)
