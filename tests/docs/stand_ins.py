@@ -147,7 +147,8 @@ def make_small(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     all_metrics()
     for registry in (STRUCTURE_GENERATORS, FEATURE_GENERATORS, DATASETS, METRICS):
         monkeypatch.setattr(registry, "_items", dict(registry))  # what a page registers is gone after it
-    monkeypatch.setattr(c2st, "_area", lambda *rest, **options: 0.5)
+    for classifier in ("_trees_area", "_regression_area"):
+        monkeypatch.setattr(c2st, classifier, lambda *rest: 0.5)
     monkeypatch.setattr(table, "COMPARED", 5)
     monkeypatch.setattr(table, "control_sets", _one_control)
     for module in (table, measured):
