@@ -39,7 +39,7 @@ from dignn.graphs.schema import Schema
 REDRAWS = 50
 # Numbers in the tables from which a process of its own for each generator pays.
 MANY_CELLS = 2_000_000
-_FORMAT = "dignn.FeatureBank.2"
+_FORMAT = "dignn.FeatureBank.3"
 
 
 class FeatureBank:

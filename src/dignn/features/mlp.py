@@ -12,6 +12,12 @@ from dignn.diffusion.gaussian import angle
 # Sines and cosines of a number, at so many frequencies each.
 _WAVES = 8
 NUMBER_FEATURES = 2 * _WAVES + 1
+# Up to so many values also enter as sines and cosines, at so many frequencies: a few columns may have narrow clusters,
+# which a network finds much sooner that way.
+MOST_WAVED, _VALUE_WAVES = 16, 4
+# What is known of a row passes through so few numbers, of which some are dropped while the network learns: it holds
+# for many rows then, and is no key to single ones.
+_CONTEXT_WIDTH, _CONTEXT_DROPOUT = 16, 0.3
 
 
 class Dropout(nn.Dropout):
@@ -46,6 +52,8 @@ class ResidualBlocks(nn.Module):
 class ContextLayer(nn.Module):
     """Adds what is known of a row to its hidden values; nothing at first, and nothing where there are no columns.
 
+    It passes through a few numbers, so that what many rows have in common is learned from it.
+
     Args:
         columns: k.
         width: of the hidden values.
@@ -53,8 +61,11 @@ class ContextLayer(nn.Module):
 
     def __init__(self, columns: int, width: int) -> None:
         super().__init__()
+        few = min(_CONTEXT_WIDTH, width)
         self.layers = (
-            nn.Sequential(nn.Linear(columns, width), nn.SiLU(), zero_linear(width, width)) if columns else None
+            nn.Sequential(nn.Linear(columns, few), nn.SiLU(), Dropout(_CONTEXT_DROPOUT), zero_linear(few, width))
+            if columns
+            else None
         )
 
     def forward(self, hidden: Tensor, context: Tensor | None) -> Tensor:
@@ -75,13 +86,24 @@ class TableMLP(nn.Module):
         labels: C + 1.
         width, blocks, dropout: of the MLP.
         context: numbers that are known of each row beside its label.
+        values: how many of the inputs, the last ones, are values of quantities; a few enter as waves, too.
     """
 
     def __init__(
-        self, inputs: int, outputs: int, labels: int, width: int, blocks: int, dropout: float, context: int = 0
+        self,
+        inputs: int,
+        outputs: int,
+        labels: int,
+        width: int,
+        blocks: int,
+        dropout: float,
+        context: int = 0,
+        values: int = 0,
     ) -> None:
         super().__init__()
         self.enter = nn.Linear(inputs, width)
+        self._waved = values if values <= MOST_WAVED else 0
+        self.waves = nn.Linear(2 * _VALUE_WAVES * self._waved, width, bias=False) if self._waved else None
         self.time = nn.Sequential(nn.Linear(NUMBER_FEATURES, width), nn.SiLU(), nn.Linear(width, width))
         self.line = nn.Embedding(labels, width)  # of the label; files know it by this name
         nn.init.normal_(self.line.weight, std=0.1)  # classes begin alike: most of what is learned serves all of them
@@ -92,7 +114,10 @@ class TableMLP(nn.Module):
     def forward(self, values: Tensor, signal: Tensor, label: Tensor, context: Tensor | None = None) -> Tensor:
         """(B, inputs), (B,), (B,), (B, context) -> (B, outputs)"""
         time = self.time(number_features(angle(signal) / (math.pi / 2)))
-        return self.leave(self.blocks(self.context(self.enter(values) + time + self.line(label), context)))
+        hidden = self.enter(values) + time + self.line(label)
+        if self.waves is not None:
+            hidden = hidden + self.waves(value_waves(values[:, -self._waved :]))
+        return self.leave(self.blocks(self.context(hidden, context)))
 
 
 class PaperMLP(nn.Module):
@@ -139,6 +164,12 @@ def number_features(value: Tensor) -> Tensor:
     """A number, and its sines and cosines, so that a network can tell near values apart.  (B,) -> (B, 17)"""
     angle = value[:, None] * (math.pi / 2) * 2.0 ** torch.arange(_WAVES, device=value.device)
     return torch.cat([value[:, None], angle.sin(), angle.cos()], dim=1)
+
+
+def value_waves(values: Tensor) -> Tensor:
+    """Sines and cosines of values of about deviation 1, with periods of 8, 4, 2 and 1.  (B, v) -> (B, 8 v)"""
+    angle = values[..., None] * (math.pi / 4) * 2.0 ** torch.arange(_VALUE_WAVES, device=values.device)
+    return torch.cat([angle.sin(), angle.cos()], dim=-1).flatten(1)
 
 
 def zero_linear(inputs: int, outputs: int) -> nn.Linear:

@@ -3,7 +3,7 @@
 A *unit* is a column, or a category that has a column for each value. Its *code* says which of its levels a row has.
 What repeats (zeros, caps, any value that 2 % of the rows share) and what is missing are levels of their own, and so is
 every value of a category and of a column with few values. One more level, *other*, stands for all other numbers of a
-column: there, and only there, the unit's *value* counts, a normal quantile of these numbers.
+column: there, and only there, the unit's *value* counts: these numbers, scaled.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from dignn.core.files import put_under, under
 from dignn.features.given import Fixed
-from dignn.features.tabddpm.scaling import PIECE, Quantile
+from dignn.features.tabddpm.scaling import PIECE, ByShape
 from dignn.features.table import Table
 from dignn.graphs.feature_spec import ColumnKind
 
@@ -92,7 +93,7 @@ class Decomposition:
         step: (V,) double: other numbers are multiples of it; 0 where they are not multiples of anything.
     """
 
-    def __init__(self, units: tuple[Unit, ...], constant: Tensor, scaling: tuple[Quantile, ...], step: Tensor) -> None:
+    def __init__(self, units: tuple[Unit, ...], constant: Tensor, scaling: tuple[ByShape, ...], step: Tensor) -> None:
         self.units, self.constant, self.scaling, self.step = units, constant, scaling, step
 
     @classmethod
@@ -111,7 +112,7 @@ class Decomposition:
                 counts = unit.encode(table.rows) == len(unit.levels)
                 step = _step(number[counts].double())
                 found = number[counts, None].double()
-                scaling.append(Quantile.of((found / step if step else found).float(), table.weight[counts]))
+                scaling.append(ByShape.of((found / step if step else found).float(), table.weight[counts]))
                 steps.append(step)
         return cls(tuple(units), first, tuple(scaling), torch.tensor(steps, dtype=torch.float64))
 
@@ -183,7 +184,7 @@ class Decomposition:
             "step": self.step,
         }
         for place, scaling in enumerate(self.scaling):
-            kept |= {f"scaling.{place}.{name}": tensor for name, tensor in vars(scaling).items()}
+            kept |= put_under(f"scaling.{place}.", vars(scaling))
         return kept
 
     @classmethod
@@ -196,8 +197,7 @@ class Decomposition:
             units.append(Unit(tensors["columns"][column : column + width], own, bool(other)))
             column, level = column + width, level + width * number
         for place in range(len(tensors["step"])):
-            parts = {name: tensors[f"scaling.{place}.{name}"] for name in ("knots", "point", "whole")}
-            scaling.append(Quantile(**parts))
+            scaling.append(ByShape(**under(f"scaling.{place}.", tensors)))
         return cls(tuple(units), tensors["constant"], tuple(scaling), tensors["step"])
 
 

@@ -29,9 +29,6 @@ from dignn.features.table import Table
 
 # Up to so many columns a network learns them as they are.
 WIDE_DENSE = 64
-# From so many columns on they are likely to be an embedding. Where none has a value farther out than so many
-# deviations, they keep their shape: quantiles would bend what relates them to each other.
-EMBEDDING_COLUMNS, LIGHT_TAILS = 33, 8.0
 
 
 class GaussianTable:
@@ -59,7 +56,7 @@ class GaussianTable:
         self._constant = rows[0].clone()
         rows = rows[:, self._varying]
         # Discrete columns are rounded once, to the values that exist: twice would shift what lies half-way.
-        self._scaling = self._scaling_of(rows, table.weight)
+        self._scaling = self._kind.of(rows, table.weight, whole=not self._rounded)
         self._levels = Levels.of(rows) if self._rounded else None
         spread = seed.child("spread").torch()
         values = torch.cat([self._scaling.encode(some, spread) for some in rows.split(PIECE)])
@@ -72,7 +69,7 @@ class GaussianTable:
         self._bounds = values.amin(0), values.amax(0)
         own = seed.child("network")
         learned = values.size(1) if self._whitening is None else self._whitening.learned
-        self._network = new_denoiser(learned, table.classes + 1, self.config, own, table.known)
+        self._network = new_denoiser(learned, table.classes + 1, self.config, own, table.known, values=learned)
 
         def loss(clean: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None) -> Tensor:
             signal = cosine_signal(even_times(clean, generator))
@@ -84,17 +81,6 @@ class GaussianTable:
         batch, training = self.config.batch, self.config.training
         with self.at_work():
             return train_on_rows(self._network, table, loss, batch, training, seed=seed, tick=tick).to_json()
-
-    def _scaling_of(self, rows: Tensor, weight: Tensor) -> Scaling:
-        found = self._kind.of(rows, weight, whole=not self._rounded)
-        if self.config.transform != "auto" or isinstance(found, Standard):
-            return found
-        if not EMBEDDING_COLUMNS <= rows.size(1) <= WIDE_DENSE:
-            return found
-        if bool(found.whole.any()) or bool(found.point.any()):
-            return found
-        plain = Standard.of(rows, weight)
-        return plain if float(plain.encode(rows).abs().max()) <= LIGHT_TAILS else found
 
     def at_work(self) -> AbstractContextManager[torch.device]:
         """Inside, the table is on the device where it learns and samples."""
@@ -175,7 +161,7 @@ class GaussianTable:
         self._length = float(tensors["length"])
         known = context_columns(under("network.", tensors))
         learned = len(self._varying) if self._whitening is None else self._whitening.learned
-        self._network = new_denoiser(learned, labels, self.config, Seed(0), known)
+        self._network = new_denoiser(learned, labels, self.config, Seed(0), known, values=learned)
         self._network.load_state_dict(under("network.", tensors))
         self._network.eval()
 

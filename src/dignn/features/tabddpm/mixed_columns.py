@@ -26,9 +26,10 @@ from dignn.diffusion.inpainting import inpaint
 from dignn.diffusion.schedule import cosine_signal, time_grid
 from dignn.features.given import NOTHING_GIVEN, Given
 from dignn.features.learning import even_times, train_on_rows
-from dignn.features.mlp import TableMLP, context_columns
+from dignn.features.mlp import context_columns
 from dignn.features.settings import TabDDPMConfig
 from dignn.features.tabddpm.decomposition import Decomposition
+from dignn.features.tabddpm.network import new_denoiser
 from dignn.features.table import Table
 
 # Steps in which codes and values are made: codes need more than values alone.
@@ -96,10 +97,9 @@ class MixedTable:
         self._slot = (there & ~first).flatten().nonzero()[:, 0]
 
     def _new_network(self, labels: int, seed: Seed, context: int) -> None:
-        size = len(self._slot) + len(self._valued)
-        config = self.config
-        with seed.torch_globally():
-            self._network = TableMLP(size, size, labels, config.width, config.blocks, config.dropout, context)
+        values = len(self._valued)
+        size = len(self._slot) + values
+        self._network = new_denoiser(size, labels, self.config, seed, context, values=values)
 
     def _frequencies(self, code: Tensor, table: Table) -> Tensor:
         """How often each unit has each code, by label.  (L, U, K)"""

@@ -7,7 +7,12 @@ from dignn.features.mlp import TableMLP
 from dignn.features.settings import TabDDPMConfig
 
 
-def new_denoiser(width: int, labels: int, config: TabDDPMConfig, seed: Seed, context: int = 0) -> TableMLP:
-    """A denoiser of ``width`` numbers for each row, with weights that depend on the seed only."""
+def new_denoiser(
+    width: int, labels: int, config: TabDDPMConfig, seed: Seed, context: int = 0, *, values: int = 0
+) -> TableMLP:
+    """A denoiser of ``width`` numbers for each row, with weights that depend on the seed only.
+
+    The last ``values`` of them are values of quantities, the others tell codes.
+    """
     with seed.torch_globally():
-        return TableMLP(width, width, labels, config.width, config.blocks, config.dropout, context)
+        return TableMLP(width, width, labels, config.width, config.blocks, config.dropout, context, values)

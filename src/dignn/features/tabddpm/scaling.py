@@ -22,6 +22,9 @@ PIECE = 1024
 # A value is a point mass of its column where so many rows and such a share of their weight have it. Less may be one
 # node's row, which a table holds once for each class around it.
 POINT_ROWS, POINT_SHARE = 8, 0.01
+# A column ends gently where no value is farther out than so many deviations, and no more than such a share of the
+# weight lies within so many deviations of its least or its greatest value, these values left out.
+LIGHT_TAILS, NEAR_END, END_SHARE = 8.0, 0.05, 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +124,64 @@ class Quantile:
         return torch.where(self.whole[:, None], found.round(), found).T.contiguous()
 
 
-Scaling = Standard | Quantile
-SCALINGS: dict[Transform, type[Scaling]] = {"auto": Quantile, "standard": Standard, "quantile": Quantile}
+@dataclass(frozen=True, eq=False)
+class ByShape:
+    """Each column by what suits it: plain ones to mean 0 and deviation 1, all others to normal quantiles.
+
+    A column is plain where it ends gently on both sides: few values far out, few close to its least or greatest, none
+    that repeat. It keeps its shape then, and clusters stay as far apart as they are, while quantiles would bend what
+    relates columns to each other.
+
+    Args:
+        plain: (d,) bool, which columns keep their shape.
+        mean, deviation, least, greatest, whole, knots, point: as :class:`Standard` and :class:`Quantile` have them.
+    """
+
+    plain: Tensor
+    mean: Tensor
+    deviation: Tensor
+    least: Tensor
+    greatest: Tensor
+    whole: Tensor
+    knots: Tensor
+    point: Tensor
+
+    @classmethod
+    def of(cls, rows: Tensor, weight: Tensor, *, whole: bool = True) -> ByShape:
+        quantile, standard = Quantile.of(rows, weight, whole=whole), Standard.of(rows, weight, whole=whole)
+        scaled = torch.cat([standard.encode(some) for some in rows.split(PIECE)])
+        far = scaled.abs().amax(0) > LIGHT_TAILS
+        share = (weight.double() / weight.double().sum()).float()
+        low, high = scaled.amin(0), scaled.amax(0)
+        near_low = share @ ((scaled > low) & (scaled < low + NEAR_END)).float()
+        near_high = share @ ((scaled < high) & (scaled > high - NEAR_END)).float()
+        piled = torch.maximum(near_low, near_high) > END_SHARE
+        plain = ~(far | piled | standard.whole | quantile.point.any(1))
+        return cls(plain, **vars(standard), knots=quantile.knots, point=quantile.point)
+
+    @property
+    def _standard(self) -> Standard:
+        return Standard(self.mean, self.deviation, self.least, self.greatest, self.whole)
+
+    @property
+    def _quantile(self) -> Quantile:
+        return Quantile(self.knots, self.point, self.whole)
+
+    def encode(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        return torch.where(self.plain, self._standard.encode(rows), self._quantile.encode(rows, generator))
+
+    def decode(self, values: Tensor) -> Tensor:
+        return torch.where(self.plain, self._standard.decode(values), self._quantile.decode(values))
+
+
+Scaling = Standard | Quantile | ByShape
+SCALINGS: dict[Transform, type[Scaling]] = {"auto": ByShape, "standard": Standard, "quantile": Quantile}
 
 
 def restored_scaling(tensors: dict[str, Tensor]) -> Scaling:
     """From the fields of a scaling."""
+    if "plain" in tensors:
+        return ByShape(**tensors)
     return Standard(**tensors) if "mean" in tensors else Quantile(**tensors)
 
 
