@@ -73,7 +73,7 @@ class TabDDPMConfig:
 
     Args:
         transform: of continuous columns before diffusion: to normal quantiles, or to mean 0 and standard deviation 1;
-            by default the second where there are 33 to 64 columns without long tails and repeated values.
+            by default the second for columns that end gently: without long tails, edges and repeated values.
         prediction: what the network predicts: the velocity, or the noise (as in the paper).
         repeated_rows: whether rows that many nodes share are drawn as they are instead of being diffused.
         discrete: how discrete columns are treated: by multinomial diffusion, or as continuous ones that are rounded to
