@@ -66,6 +66,8 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.realism --methods bootstrap node-growth edge-diffusion random-trees rewired
 	$(BIN)/python -m benchmarks.realism --preset paper --datasets dblp --methods edge-diffusion --sizes 12 --sets 1 --seeds 0
 	$(BIN)/python -m benchmarks.realism --table
+	$(BIN)/python -m benchmarks.field
+	$(BIN)/python -m benchmarks.field --table
 	$(BIN)/python -m benchmarks.figures
 	$(BIN)/python -m benchmarks.features
 	$(BIN)/python -m benchmarks.features --table

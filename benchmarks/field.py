@@ -22,7 +22,7 @@ import networkx as nx
 import torch
 from torch_geometric.data import Data
 
-from benchmarks.field_metrics import ratios, wilson
+from benchmarks.field_metrics import ratios
 from benchmarks.field_sets import FIELD
 from benchmarks.measure import commit, machine, peak_memory
 from benchmarks.tables import add_run_options, markdown, measured_on, read_runs, run_apart, write_between
@@ -33,6 +33,7 @@ from dignn.graphs.batch import GraphBatch
 from dignn.graphs.conversion import from_pyg, to_networkx
 from dignn.graphs.isomorphism import kinds
 from dignn.graphs.schema import Schema
+from dignn.metrics.counting import interval
 from dignn.structure.node_growth.generator import NodeGrowth
 
 RESULTS, PAGE = Path("docs/benchmarks/field.jsonl"), Path("docs/realism.md")
@@ -141,7 +142,7 @@ def good_graphs(name: str, graphs: list[nx.Graph], kind: list[int], known: int) 
         "unique": len(set(own)) / len(graphs),
         "novel": sum(new) / len(graphs),
         "vun": share,
-        "interval": [round(end, 4) for end in wilson(share, len(graphs))],
+        "interval": [round(end, 4) for end in interval(share, len(graphs))],
     }
 
 

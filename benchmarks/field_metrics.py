@@ -143,11 +143,3 @@ def ratios(
 def _kernel(one: np.ndarray, other: np.ndarray, sigma: float) -> np.ndarray:
     apart = np.stack([0.5 * np.abs(other - row).sum(1) for row in one])
     return np.exp(-(apart**2) / (2 * sigma**2))
-
-
-def wilson(share: float, number: int, deviations: float = 1.96) -> tuple[float, float]:
-    """The 95 % interval of a share of ``number`` (Wilson's score)."""
-    square = deviations**2 / number
-    middle = (share + square / 2) / (1 + square)
-    half = deviations / (1 + square) * (share * (1 - share) / number + square / (4 * number)) ** 0.5
-    return middle - half, middle + half

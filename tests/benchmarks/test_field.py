@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from benchmarks.field import as_batch, good_graphs
-from benchmarks.field_metrics import METRICS, orbit_means, ratios, wavelets, wilson
+from benchmarks.field_metrics import METRICS, orbit_means, ratios, wavelets
 from benchmarks.field_sets import FIELD, is_lobster, is_planar
 
 from dignn.core.seeds import Seed
@@ -110,8 +110,3 @@ def test_good_graphs_are_valid_first_of_their_kind_and_new() -> None:
     assert found["novel"] == pytest.approx(4 / 5)
     assert found["vun"] == pytest.approx(2 / 5)  # one star, and the last
     assert found["interval"][0] < 0.4 < found["interval"][1]
-
-
-def test_the_interval_of_a_share() -> None:
-    assert wilson(0.5, 100) == pytest.approx((0.4038, 0.5962), abs=1e-4)
-    assert wilson(1.0, 1000)[1] == pytest.approx(1.0)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
+
+# Two-sided 95 % of a normal distribution.
+_DEVIATIONS = 1.96
 
 
 def mean(values: Sequence[float | None]) -> float | None:
@@ -16,6 +20,14 @@ def mean(values: Sequence[float | None]) -> float | None:
 def share(flags: Sequence[bool]) -> float | None:
     """How many are true, as a share; None without any."""
     return sum(flags) / len(flags) if len(flags) else None
+
+
+def interval(found: float, number: int) -> tuple[float, float]:
+    """The 95 % interval of a share that was found among ``number`` (Wilson)."""
+    square = _DEVIATIONS**2
+    middle = (found + square / (2 * number)) / (1 + square / number)
+    half = _DEVIATIONS * math.sqrt(found * (1 - found) / number + square / (4 * number**2)) / (1 + square / number)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def some(count: int, most: int, rng: np.random.Generator) -> np.ndarray:

@@ -6,7 +6,6 @@ space as most members are to their nearest ten.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from dignn.core.numerals import tight_percent
-from dignn.metrics.counting import mean
+from dignn.metrics.counting import interval, mean
 from dignn.metrics.judging import Verdict
 from dignn.metrics.measured import MeasuredGraphs, Reality
 from dignn.metrics.metric import Figure, Metric, declare
@@ -25,8 +24,6 @@ TOP_NUMBERS = (1, 3, 10, 50)
 VALUE = 10
 # The radius: this share of members have their nearest ten within it.
 RADIUS = 0.9
-# Two-sided 95 % of a normal distribution.
-_DEVIATIONS = 1.96
 
 
 def coverage(embeddings: Sequence[np.ndarray], known: Sequence[Members], new: Sequence[Members]) -> dict[str, Any]:
@@ -53,11 +50,8 @@ def coverage(embeddings: Sequence[np.ndarray], known: Sequence[Members], new: Se
 
 
 def _interval(covered: np.ndarray) -> dict[str, Any]:
-    share, number = float(covered.mean()), len(covered)
-    square = _DEVIATIONS**2
-    middle = (share + square / (2 * number)) / (1 + square / number)
-    half = _DEVIATIONS * math.sqrt(share * (1 - share) / number + square / (4 * number**2)) / (1 + square / number)
-    return {"share": share, "interval": [max(0.0, middle - half), min(1.0, middle + half)]}
+    share = float(covered.mean())
+    return {"share": share, "interval": list(interval(share, len(covered)))}
 
 
 def of_measured(measured: MeasuredGraphs, reality: Reality) -> dict[str, Any]:
