@@ -15,9 +15,9 @@ NUMBER_FEATURES = 2 * _WAVES + 1
 # Up to so many values also enter as sines and cosines, at so many frequencies: a few columns may have narrow clusters,
 # which a network finds much sooner that way.
 MOST_WAVED, _VALUE_WAVES = 16, 4
-# What is known of a row passes through so few numbers, of which some are dropped while the network learns: it holds
-# for many rows then, and is no key to single ones.
-_CONTEXT_WIDTH, _CONTEXT_DROPOUT = 16, 0.3
+# What is known of a row passes through so many numbers at most, of which some are dropped while the network learns:
+# less of it is learned by heart then. Fewer would not tell the values of a category with many of them apart.
+_CONTEXT_WIDTH, _CONTEXT_DROPOUT = 64, 0.3
 
 
 class Dropout(nn.Dropout):
@@ -52,18 +52,19 @@ class ResidualBlocks(nn.Module):
 class ContextLayer(nn.Module):
     """Adds what is known of a row to its hidden values; nothing at first, and nothing where there are no columns.
 
-    It passes through a few numbers, so that what many rows have in common is learned from it.
+    It passes through few numbers, so that what many rows have in common is learned from it.
 
     Args:
         columns: k.
         width: of the hidden values.
+        dropout: of what it passes through, while it is learned.
     """
 
-    def __init__(self, columns: int, width: int) -> None:
+    def __init__(self, columns: int, width: int, dropout: float = _CONTEXT_DROPOUT) -> None:
         super().__init__()
         few = min(_CONTEXT_WIDTH, width)
         self.layers = (
-            nn.Sequential(nn.Linear(columns, few), nn.SiLU(), Dropout(_CONTEXT_DROPOUT), zero_linear(few, width))
+            nn.Sequential(nn.Linear(columns, few), nn.SiLU(), Dropout(dropout), zero_linear(few, width))
             if columns
             else None
         )
@@ -149,7 +150,7 @@ class PaperMLP(nn.Module):
         )
         self.after = nn.ModuleList(nn.LayerNorm(width) for _ in range(blocks))
         self.leave = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, slots))
-        self.context = ContextLayer(context, width)
+        self.context = ContextLayer(context, width, dropout)
 
     def forward(self, values: Tensor, signal: Tensor, label: Tensor, context: Tensor | None = None) -> Tensor:
         """(B, slots), (B,), (B,), (B, context) -> (B, slots)"""

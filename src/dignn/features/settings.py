@@ -73,8 +73,9 @@ class TabDDPMConfig:
 
     Args:
         transform: of continuous columns before diffusion: to normal quantiles, or to mean 0 and standard deviation 1;
-            by default the second for columns that end gently: without long tails, edges and repeated values.
+            by default the second for columns without long tails, edges, steps and values that many rows share.
         prediction: what the network predicts: the velocity, or the noise (as in the paper).
+        waves: whether up to 16 columns of numbers enter the network as sines and cosines, too.
         repeated_rows: whether rows that many nodes share are drawn as they are instead of being diffused.
         discrete: how discrete columns are treated: by multinomial diffusion, or as continuous ones that are rounded to
             the nearest value afterwards (threshold: the paper's baseline).
@@ -91,6 +92,7 @@ class TabDDPMConfig:
 
     transform: Transform = "auto"
     prediction: Prediction = "velocity"
+    waves: bool = True
     repeated_rows: bool = True
     discrete: DiscreteBranch = "multinomial"
     width: int = 192
@@ -107,7 +109,7 @@ class TabDDPMConfig:
         at_least(self, 1, "width", "blocks", "batch", "sampler_steps")
         share(self, "dropout")
         one_of(self, transform=Transform, prediction=Prediction, discrete=DiscreteBranch, sampler=GaussianSampler)
-        switches(self, "repeated_rows")
+        switches(self, "waves", "repeated_rows")
         parts(self, training=TrainingConfig)
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from dignn.core.files import put_under, under
 from dignn.features.given import Fixed
-from dignn.features.tabddpm.scaling import PIECE, ByShape
+from dignn.features.tabddpm.scaling import PIECE, Scaling, restored_scaling
 from dignn.features.table import Table
 from dignn.graphs.feature_spec import ColumnKind
 
@@ -93,12 +93,12 @@ class Decomposition:
         step: (V,) double: other numbers are multiples of it; 0 where they are not multiples of anything.
     """
 
-    def __init__(self, units: tuple[Unit, ...], constant: Tensor, scaling: tuple[ByShape, ...], step: Tensor) -> None:
+    def __init__(self, units: tuple[Unit, ...], constant: Tensor, scaling: tuple[Scaling, ...], step: Tensor) -> None:
         self.units, self.constant, self.scaling, self.step = units, constant, scaling, step
 
     @classmethod
-    def of(cls, table: Table) -> Decomposition:
-        """What the columns of a mixed table come to."""
+    def of(cls, table: Table, kind: type[Scaling]) -> Decomposition:
+        """What the columns of a mixed table come to, their numbers scaled in this way."""
         spec = table.spec
         grouped = {column for group in spec.groups for column in group}
         units = [_whole_levels(table, torch.tensor(group)) for group in spec.groups]
@@ -112,7 +112,7 @@ class Decomposition:
                 counts = unit.encode(table.rows) == len(unit.levels)
                 step = _step(number[counts].double())
                 found = number[counts, None].double()
-                scaling.append(ByShape.of((found / step if step else found).float(), table.weight[counts]))
+                scaling.append(kind.of((found / step if step else found).float(), table.weight[counts]))
                 steps.append(step)
         return cls(tuple(units), first, tuple(scaling), torch.tensor(steps, dtype=torch.float64))
 
@@ -197,7 +197,7 @@ class Decomposition:
             units.append(Unit(tensors["columns"][column : column + width], own, bool(other)))
             column, level = column + width, level + width * number
         for place in range(len(tensors["step"])):
-            scaling.append(ByShape(**under(f"scaling.{place}.", tensors)))
+            scaling.append(restored_scaling(under(f"scaling.{place}.", tensors)))
         return cls(tuple(units), tensors["constant"], tuple(scaling), tensors["step"])
 
 

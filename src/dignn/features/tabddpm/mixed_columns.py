@@ -30,6 +30,7 @@ from dignn.features.mlp import context_columns
 from dignn.features.settings import TabDDPMConfig
 from dignn.features.tabddpm.decomposition import Decomposition
 from dignn.features.tabddpm.network import new_denoiser
+from dignn.features.tabddpm.scaling import SCALINGS
 from dignn.features.table import Table
 
 # Steps in which codes and values are made: codes need more than values alone.
@@ -56,7 +57,7 @@ class MixedTable:
 
     def fit(self, table: Table, seed: Seed, tick: Tick) -> dict[str, Any]:
         """Learns and returns a report. The table has at least one column with two values."""
-        self._decomposition = parts = Decomposition.of(table)
+        self._decomposition = parts = Decomposition.of(table, SCALINGS[self.config.transform])
         code, values = parts.encode(table.rows, seed.child("spread").torch())
         self._set_slots()
         self._marginal = self._frequencies(code, table)
@@ -178,7 +179,7 @@ class MixedTable:
         single = allowed.sum(2) == 1
         code = torch.where(single, allowed.float().argmax(2), code)
         place = self._there.device
-        allowed, value = allowed.to(place), value.to(place)
+        allowed, value = allowed.to(place), value.to(place).clamp(*self._bounds)
         column = torch.tensor([int(parts.units[unit].columns[0]) for unit in parts.valued.tolist()], dtype=torch.long)
         counts = ((code[:, parts.valued] == parts.other) & fixed.mask[:, column]).to(place)
 

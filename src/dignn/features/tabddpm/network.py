@@ -14,5 +14,6 @@ def new_denoiser(
 
     The last ``values`` of them are values of quantities, the others tell codes.
     """
+    waved = values if config.waves else 0
     with seed.torch_globally():
-        return TableMLP(width, width, labels, config.width, config.blocks, config.dropout, context, values)
+        return TableMLP(width, width, labels, config.width, config.blocks, config.dropout, context, waved)

@@ -22,9 +22,13 @@ PIECE = 1024
 # A value is a point mass of its column where so many rows and such a share of their weight have it. Less may be one
 # node's row, which a table holds once for each class around it.
 POINT_ROWS, POINT_SHARE = 8, 0.01
-# A column ends gently where no value is farther out than so many deviations, and no more than such a share of the
-# weight lies within so many deviations of its least or its greatest value, these values left out.
-LIGHT_TAILS, NEAR_END, END_SHARE = 8.0, 0.05, 0.01
+# A column ends gently where no value is farther out than so many deviations.
+LIGHT_TAILS = 8.0
+# An edge is an end of the column (but for this share of outermost values) or of a gap of so many deviations, where such
+# a share of all values, and a few of the quantiles that are known, lies within so many deviations of it.
+OUTERMOST, GAP, EDGE_SHARE, EDGE_QUANTILES, NEAR_EDGE = 0.005, 0.25, 0.01, 3, 0.05
+# Columns with fewer than one different value for so many rows have steps.
+ROWS_OF_A_VALUE = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +102,7 @@ class Quantile:
 
     @property
     def _ranks(self) -> Tensor:
-        return torch.linspace(0, 1, self.knots.size(1), dtype=torch.float64)
+        return torch.linspace(0, 1, self.knots.size(1), dtype=torch.float64, device=self.knots.device)
 
     def encode(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         found, knots = rows.T.contiguous(), self.knots
@@ -107,7 +111,8 @@ class Quantile:
         last = knots.size(1) - 1
         rank = _interpolate(knots.double(), self._ranks.expand_as(knots), found.double())
         low, high = self._ranks[first.clamp(max=last)], self._ranks[(behind - 1).clamp(min=0)]
-        spread = low + (high - low) * torch.rand(found.shape, generator=generator, dtype=torch.float64)
+        chance = torch.rand(found.shape, generator=generator, dtype=torch.float64).to(found.device)
+        spread = low + (high - low) * chance
         rank = torch.where(behind > first, spread, rank)
         # The ends would go to infinity.
         return torch.special.ndtri(rank.clamp(0.5 / last, 1 - 0.5 / last)).float().T.contiguous()
@@ -128,9 +133,9 @@ class Quantile:
 class ByShape:
     """Each column by what suits it: plain ones to mean 0 and deviation 1, all others to normal quantiles.
 
-    A column is plain where it ends gently on both sides: few values far out, few close to its least or greatest, none
-    that repeat. It keeps its shape then, and clusters stay as far apart as they are, while quantiles would bend what
-    relates columns to each other.
+    A column is plain where nothing in it is sharp: no values far out, no edge at which many values lie, no steps, none
+    that many rows share. It keeps its shape then, and clusters stay as far apart as they are, while quantiles would
+    bend what relates columns to each other.
 
     Args:
         plain: (d,) bool, which columns keep their shape.
@@ -151,12 +156,10 @@ class ByShape:
         quantile, standard = Quantile.of(rows, weight, whole=whole), Standard.of(rows, weight, whole=whole)
         scaled = torch.cat([standard.encode(some) for some in rows.split(PIECE)])
         far = scaled.abs().amax(0) > LIGHT_TAILS
-        share = (weight.double() / weight.double().sum()).float()
-        low, high = scaled.amin(0), scaled.amax(0)
-        near_low = share @ ((scaled > low) & (scaled < low + NEAR_END)).float()
-        near_high = share @ ((scaled < high) & (scaled > high - NEAR_END)).float()
-        piled = torch.maximum(near_low, near_high) > END_SHARE
-        plain = ~(far | piled | standard.whole | quantile.point.any(1))
+        values = (scaled.T.contiguous().sort(1).values.diff(dim=1) != 0).sum(1) + 1
+        stepped = ROWS_OF_A_VALUE * values < len(rows)
+        knots = (quantile.knots.double() - standard.mean[:, None]) / standard.deviation[:, None]
+        plain = ~(far | stepped | _has_edge(knots) | standard.whole | quantile.point.any(1))
         return cls(plain, **vars(standard), knots=quantile.knots, point=quantile.point)
 
     @property
@@ -188,6 +191,20 @@ def restored_scaling(tensors: dict[str, Tensor]) -> Scaling:
 def _whole(rows: Tensor) -> Tensor:
     """Columns that hold only whole numbers.  (n, d) -> (d,) bool"""
     return torch.stack([(some == some.round()).all(0) for some in rows.split(PIECE)]).all(0)
+
+
+def _has_edge(knots: Tensor) -> Tensor:
+    """Columns with an edge, at an end or beside a gap, by their quantiles (d, K + 1) in deviations.  (d,) bool"""
+    last = knots.size(1) - 1
+    place = torch.arange(last + 1)
+    # how many quantiles lie within reach above and below each
+    above = torch.searchsorted(knots, knots + NEAR_EDGE, right=True) - 1 - place
+    below = place - torch.searchsorted(knots, knots - NEAR_EDGE)
+    crowded = max(EDGE_SHARE * last, EDGE_QUANTILES)
+    first = min(round(OUTERMOST * last), last // 2)
+    edge = (above[:, first] > crowded) | (below[:, last - first] > crowded)
+    gap = knots.diff(dim=1) > GAP
+    return edge | (gap & ((below[:, :-1] > crowded) | (above[:, 1:] > crowded))).any(1)
 
 
 def _interpolate(x: Tensor, y: Tensor, asked: Tensor) -> Tensor:

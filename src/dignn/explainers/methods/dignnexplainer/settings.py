@@ -89,6 +89,7 @@ PRESETS.add(
         tabddpm=TabDDPMConfig(
             transform="quantile",
             prediction="noise",
+            waves=False,
             repeated_rows=False,
             discrete="threshold",
             sampler="ancestral",
