@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from benchmarks.field import as_batch, good_graphs
-from benchmarks.field_metrics import METRICS, orbit_means, ratios, wavelets
+from benchmarks.field_metrics import METRICS, Ratios, orbit_means, ratios, wavelet_energies, wavelets
 from benchmarks.field_sets import FIELD, is_lobster, is_planar
 
 from dignn.core.seeds import Seed
@@ -41,6 +41,11 @@ def test_sets_are_what_their_recipes_say(name: str) -> None:
     assert all(least <= len(graph) <= most for graph in graphs)
     valid = FIELD[name].valid
     assert valid is None or all(map(valid, graphs))
+    edges = np.mean([2 * graph.number_of_edges() / len(graph) for graph in graphs])  # mean degree
+    largest = np.mean([max(dict(graph.degree).values()) for graph in graphs])
+    # A tree has 2 - 2 / n, a triangulation nearly 6, a community of 8 about .7 of 7; at most one leg has each joint.
+    expected = {"tree": (1.97, 4.8), "planar": (5.57, 9.8), "lobster": (1.96, 3.0), "community-small": (5.0, 6.9)}
+    assert (edges, largest) == pytest.approx(expected[name], rel=0.12)
 
 
 def test_what_is_valid() -> None:
@@ -80,12 +85,33 @@ def test_wavelets_are_smooth_and_end_at_zero() -> None:
     assert (found[1:].argmax(1)[:-1] <= found[1:].argmax(1)[1:]).all()  # from coarse to fine
 
 
+def test_wavelet_energies_are_those_of_the_operators() -> None:
+    graph = nx.barbell_graph(5, 2)
+    value, vector = np.linalg.eigh(nx.normalized_laplacian_matrix(graph).toarray())
+    operators = [vector @ np.diag(kernel) @ vector.T for kernel in wavelets(value)]
+    np.testing.assert_allclose(wavelet_energies(graph), [(one**2).sum(1) for one in operators], atol=1e-12)
+    assert METRICS["wavelet"][0](graph).sum() == pytest.approx(1.0)
+    assert len(METRICS["wavelet"][0](graph)) == 1200
+
+
+def test_shares_of_a_complete_graph() -> None:
+    """All its nodes have clustering 1, and its eigenvalues are 0 and n / (n - 1)."""
+    clustering, spectrum = (METRICS[name][0](nx.complete_graph(5)) for name in ("clustering", "spectrum"))
+    assert (clustering[-1], clustering[:-1].sum()) == (1.0, 0.0)
+    assert spectrum[0] == pytest.approx(0.2)
+    assert spectrum[125] == pytest.approx(0.8)  # 1.25 of 0 to 2 in 200 bins
+
+
+def test_a_metric_without_a_floor_counts_for_nothing() -> None:
+    assert Ratios({"degree": 0.3, "orbit": 0.1}, {"degree": 0.1, "orbit": 4e-5}).ratio == pytest.approx(3.0)
+
+
 def test_ratios_tell_sets_apart() -> None:
     train, validation, test = FIELD["community-small"].divided(Seed(1))
-    same, stars = ratios(train, train, test, 1, 0), ratios([nx.star_graph(14)] * 16, train, test, 1, 0)
-    assert same.ratio == pytest.approx(1.0)
-    assert same.generated == pytest.approx(same.training)
-    assert ratios(validation, train, test, 1, 0).ratio < 3
+    same, stars = ratios(train, test, test, 30, 0), ratios([nx.star_graph(14)] * 20, train, test, 1, 0)
+    assert all(value == pytest.approx(0.0) for value in same.training.values())
+    assert all(value > 0 for value in same.generated.values())
+    assert ratios(validation, train, test, 1, 0).ratio < 5
     assert stars.ratio > 10
     assert set(same.training) == set(METRICS)
 

@@ -313,6 +313,11 @@ def test_files_that_were_damaged_or_are_of_others_are_refused(tmp_path: Path) ->
     save_tensors(path, {"x": torch.zeros(1)}, {"format": "dignn.GraphBatch.1"})
     with pytest.raises(RunFolderError, match=r"holds 'dignn.GraphBatch.1', not 'dignn.FeatureBank.3'"):
         FeatureBank(world().schema, CONFIG).load(path)
+    usual().save(path)
+    tensors, metadata = load_tensors(path, "dignn.FeatureBank.3")
+    save_tensors(path, tensors, metadata | {"format": "dignn.FeatureBank.2"})
+    with pytest.raises(RunFolderError, match="was written by another version"):
+        FeatureBank(world().schema, CONFIG).load(path)
     with pytest.raises(RunFolderError, match="is missing"):
         FeatureBank(world().schema, CONFIG).load(tmp_path / "nowhere")
 

@@ -13,6 +13,7 @@ from dignn.diffusion.settings import TrainingConfig
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
 from dignn.features.bank import FeatureBank
 from dignn.features.base import FeatureGenerator
+from dignn.features.given import Fixed
 from dignn.features.mlp import Dropout
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.graphs.adjacency import Adjacency
@@ -88,6 +89,19 @@ def test_learning_and_sampling_give_the_cpus_numbers(name: str, device: str) -> 
     assert same(here.sample(CONDITION, seed=Seed(1)), other.sample(CONDITION, seed=Seed(1)), device)
     for values in other.state()[0].values():
         assert values.device.type == "cpu"
+
+
+@on_every_device
+@pytest.mark.parametrize("name", ["flow", "ancestral", "rounded", "multinomial", "absorbing", "marginal"])
+def test_fixed_columns_give_the_cpus_numbers(name: str, device: str) -> None:
+    config, kind = CASES[name]
+    rows = rows_of(kind)
+    spec = infer_features(rows, "type", kind=kind)
+    learned = new(config, "cpu").fit(rows, CONDITION, spec, seed=Seed(0))
+    fixed = Fixed.columns(rows[:, :2], torch.tensor([0, 1]), WIDTH)
+    there = new(config, device).restore(*learned.state(), spec)
+    found = [each.sample(CONDITION, fixed=fixed, seed=Seed(1)) for each in (learned, there)]
+    assert same(*found, device)
 
 
 @needs_pretend_device

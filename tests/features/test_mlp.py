@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
 from dignn.core.seeds import Seed
 from dignn.diffusion.settings import TrainingConfig
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS
+from dignn.features.ditabddpm.generator import DiTabDDPM
 from dignn.features.mlp import MOST_WAVED, ContextLayer, TableMLP, value_waves
-from dignn.features.settings import TabDDPMConfig
+from dignn.features.settings import DiTabDDPMConfig, TabDDPMConfig
 from dignn.features.tabddpm.generator import TabDDPM
-from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind, FeatureSpec
 
 
 def test_waves_are_sines_and_cosines_with_periods_of_8_4_2_and_1() -> None:
@@ -42,13 +46,33 @@ def test_only_a_few_values_enter_as_waves_and_they_are_the_last_inputs() -> None
     assert [torch.equal(said(column), before) for column in range(5)] == [True, True, True, False, False]
 
 
-def test_what_is_known_passes_through_few_numbers() -> None:
-    """What is added for many different contexts lies in few directions."""
+def test_what_is_known_passes_through_few_numbers_some_of_which_are_dropped() -> None:
+    """What is added for many different contexts lies in few directions, and in training it varies."""
     torch.manual_seed(0)
-    layer = ContextLayer(200, 64).eval()
+    layer = ContextLayer(200, 128).eval()
     torch.nn.init.normal_(layer.layers[-1].weight)  # type: ignore[index]
-    added = layer(torch.zeros(300, 64), torch.randn(300, 200)).detach().double()
-    assert int(torch.linalg.matrix_rank(added - added.mean(0), rtol=1e-4)) == 16
+    hidden, context = torch.zeros(300, 128), torch.randn(300, 200)
+    added = layer(hidden, context).detach().double()
+    assert int(torch.linalg.matrix_rank(added - added.mean(0), rtol=1e-4)) == 64
+    assert torch.equal(layer(hidden, context), layer(hidden, context))
+    layer.train()
+    assert not torch.equal(layer(hidden, context), layer(hidden, context))
+
+
+def test_a_category_of_many_values_gets_through() -> None:
+    """Three words of their own for each of 40 values, which are all that is known."""
+    generator = Seed(3).torch()
+    value = torch.arange(1200) % 40
+    own = torch.zeros(1200, 120, dtype=torch.bool)
+    own[torch.arange(1200)[:, None], 3 * value[:, None] + torch.arange(3)] = True
+    rows = (torch.rand(1200, 120, generator=generator) < torch.where(own, 0.6, 0.02)).float()
+    config = DiTabDDPMConfig(noise="absorbing", width=128, blocks=1)
+    context = torch.eye(40)[value]
+    model = DiTabDDPM(config).fit(
+        rows, torch.zeros(1200, 0), FeatureSpec(FeatureKind.BINARY, 120), context=context, seed=Seed(0)
+    )
+    made = model.sample(torch.zeros(1200, 0), context=context, seed=Seed(1))
+    assert float(made[own].mean()) > 0.75 * float(rows[own].mean())
 
 
 def test_narrow_clusters_are_found() -> None:
@@ -65,3 +89,20 @@ def test_narrow_clusters_are_found() -> None:
 
     assert inside(made) > 0.85  # 0.99 of the real rows, 0.54 of those of a network without waves
     assert min(torch.bincount((made.round() @ torch.tensor([1.0, 2, 4])).long(), minlength=8)[:8]) > 25
+
+
+def test_waves_are_a_setting_and_not_of_the_paper() -> None:
+    assert PRESETS["paper"].tabddpm.waves is False
+    with_waves, without = (
+        [name for name in fitted(TabDDPMConfig(waves=waves)) if "waves" in name] for waves in (True, False)
+    )
+    assert with_waves
+    assert not without
+
+
+def fitted(config: TabDDPMConfig) -> dict[str, Tensor]:
+    """What is kept of a mixed table that was learned for a moment."""
+    rows = torch.randn(40, 2, generator=Seed(0).torch())
+    spec = FeatureSpec(FeatureKind.MIXED, 2, columns=(Column(ColumnKind.CONTINUOUS),) * 2)
+    config = replace(config, width=8, blocks=1, training=TrainingConfig(steps=1))
+    return TabDDPM(config).fit(rows, torch.zeros(40, 0), spec, seed=Seed(0)).state()[0]

@@ -13,10 +13,11 @@ from torch import Tensor
 from dignn.core.seeds import Seed
 from dignn.diffusion.settings import TrainingConfig
 from dignn.features.given import Fixed
-from dignn.features.settings import DiTabDDPMConfig, FeatureSettings, TabDDPMConfig
+from dignn.features.settings import DiTabDDPMConfig, FeatureSettings, TabDDPMConfig, Transform
 from dignn.features.tabddpm import sparse_block
 from dignn.features.tabddpm.decomposition import Decomposition, Unit
 from dignn.features.tabddpm.generator import TabDDPM
+from dignn.features.tabddpm.scaling import SCALINGS, Quantile
 from dignn.features.table import Table
 from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind, FeatureSpec
 
@@ -169,13 +170,29 @@ def test_many_sparse_columns_are_learned_given_the_others(monkeypatch: pytest.Mo
     assert torch.equal(again.sample(torch.zeros(9, 0), seed=Seed(2)), model.sample(torch.zeros(9, 0), seed=Seed(2)))
 
 
+def test_a_fixed_number_beyond_those_of_the_data_counts_as_the_last_of_them() -> None:
+    generator = Seed(0).torch()
+    number = torch.randn(400, 1, generator=generator)
+    table = torch.cat([number, number + 0.2 * torch.randn(400, 1, generator=generator)], dim=1)
+    spec = FeatureSpec(FeatureKind.MIXED, 2, columns=(Column(ColumnKind.CONTINUOUS),) * 2)
+    model = TabDDPM.build(CONFIG).fit(table, torch.zeros(400, 0), spec, seed=Seed(0))
+
+    def made(given: float) -> Tensor:
+        fixed = Fixed.columns(torch.full((40, 1), given), torch.tensor([0]), 2)
+        return model.sample(torch.zeros(40, 0), fixed=fixed, seed=Seed(1))[:, 1]
+
+    assert torch.equal(made(1e3), made(float(number.max())))
+
+
 # -- codes and values ---------------------------------------------------------------------------------
 
 
-def test_rows_come_back_from_codes_and_values() -> None:
+@pytest.mark.parametrize("transform", SCALINGS)
+def test_rows_come_back_from_codes_and_values(transform: Transform) -> None:
     table = Table.of(rows(), torch.eye(CLASSES)[LABEL], SPEC)
-    parts = Decomposition.of(table)
+    parts = Decomposition.of(table, SCALINGS[transform])
     code, values = parts.encode(table.rows, Seed(0).torch())
+    assert {type(scaling) for scaling in parts.scaling} == {SCALINGS[transform]}
     back = parts.decode(code, values)
     assert torch.equal(back.isnan(), table.rows.isnan())
     exact = [0, 2, 3, 4, 5, 7, 9]
@@ -189,7 +206,7 @@ def test_rows_come_back_from_codes_and_values() -> None:
 def test_numbers_that_repeat_are_levels() -> None:
     number = torch.cat([torch.zeros(50), torch.full((30,), 9.0), torch.linspace(1, 8, 120)])[:, None]
     spec = FeatureSpec(FeatureKind.MIXED, 1, columns=(Column(ColumnKind.CONTINUOUS),))
-    (unit,) = Decomposition.of(Table.of(number, torch.zeros(200, 0), spec)).units
+    (unit,) = Decomposition.of(Table.of(number, torch.zeros(200, 0), spec), Quantile).units
     assert unit.levels[:, 0].tolist() == [0.0, 9.0]
     assert unit.other
     assert unit.encode(torch.tensor([[0.0], [9.0], [4.2], [77.0]])).tolist() == [0, 1, 2, 2]

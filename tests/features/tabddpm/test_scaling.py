@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 import torch
@@ -182,7 +184,7 @@ def test_whole_numbers_can_be_left_as_they_fall(kind: type[Scaling]) -> None:
 
 
 def shapes(count: int = 2000) -> dict[str, tuple[Tensor, bool]]:
-    """Columns by name, and whether they end gently."""
+    """Columns by name, and whether nothing in them is sharp."""
     generator = Seed(7).torch()
     normal, uniform = torch.randn(count, generator=generator), torch.rand(count, generator=generator)
     return {
@@ -192,20 +194,23 @@ def shapes(count: int = 2000) -> dict[str, tuple[Tensor, bool]]:
         "long tails": ((2 * normal).exp(), False),
         "uniform": (uniform, False),
         "exponential": (-uniform.log(), False),
+        "exponential, and one far below": (torch.cat([-uniform[1:].log(), torch.tensor([-0.2])]), False),
+        "uniform, and one at each side": (torch.cat([uniform[2:], torch.tensor([-0.1, 1.1])]), False),
+        "a gap with sharp sides": ((1 - uniform.log()) * normal.sign(), False),
+        "steps": ((40 * normal).round() / 2 + 0.25, False),
         "whole numbers": ((3 * normal).round(), False),
         "a value that repeats": (normal.clamp_min(0.0), False),
     }
 
 
 @pytest.mark.parametrize("name", shapes())
-def test_a_column_that_ends_gently_keeps_its_shape(name: str) -> None:
+def test_a_column_in_which_nothing_is_sharp_keeps_its_shape(name: str) -> None:
     column, plain = shapes()[name]
     table = torch.stack([column, shapes()["normal"][0]], dim=1)  # beside a plain one, which does not change it
     found = ByShape.of(table, torch.ones(len(table)))
     assert found.plain.tolist() == [plain, True]
     alone = SCALINGS["standard" if plain else "quantile"].of(table, torch.ones(len(table)))
-    for one in (found, alone):
-        assert torch.equal(one.encode(table, Seed(0).torch())[:, 0], alone.encode(table, Seed(0).torch())[:, 0])
+    assert torch.equal(found.encode(table, Seed(0).torch())[:, 0], alone.encode(table, Seed(0).torch())[:, 0])
     values = torch.linspace(-3, 3, 61)[:, None].expand(-1, 2)
     assert torch.equal(found.decode(values)[:, 0], alone.decode(values)[:, 0])
 
@@ -218,11 +223,13 @@ def test_an_edge_stays_sharp() -> None:
 
 
 @pytest.mark.parametrize("transform", SCALINGS)
-def test_scalings_come_back_from_files(transform: Transform) -> None:
+def test_whoever_says_a_scaling_gets_it_and_it_comes_back(transform: Transform) -> None:
     table = torch.stack([column for column, _ in shapes(200).values()], dim=1)
     spec = FeatureSpec(FeatureKind.CONTINUOUS, table.size(1))
     config = TabDDPMConfig(transform=transform, width=8, blocks=1, sampler_steps=2, training=TrainingConfig(steps=1))
     model = TabDDPM(config).fit(table, torch.zeros(200, 0), spec, seed=Seed(0))
+    kept = {name.rpartition(".")[2] for name in model.state()[0] if ".scaling." in name}
+    assert kept == {name.name for name in fields(SCALINGS[transform])}
     restored = TabDDPM(config).restore(*model.state(), spec)
     one, two = (each.sample(torch.zeros(5, 0), seed=Seed(1)) for each in (model, restored))
     assert torch.equal(one, two)
