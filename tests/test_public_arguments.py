@@ -125,6 +125,7 @@ SETTINGS: dict[type, dict[str, list[Any]]] = {
     TabDDPMConfig: {
         "transform": CHOICE,
         "prediction": CHOICE,
+        "waves": SWITCH,
         "repeated_rows": SWITCH,
         "discrete": CHOICE,
         "width": [*WHOLE, 0],
