@@ -311,10 +311,10 @@ def test_files_that_were_damaged_or_are_of_others_are_refused(tmp_path: Path) ->
     with pytest.raises(RunFolderError, match="is damaged"):
         FeatureBank(world().schema, CONFIG).load(path)
     save_tensors(path, {"x": torch.zeros(1)}, {"format": "dignn.GraphBatch.1"})
-    with pytest.raises(RunFolderError, match=r"holds 'dignn.GraphBatch.1', not 'dignn.FeatureBank.3'"):
+    with pytest.raises(RunFolderError, match=r"holds 'dignn.GraphBatch.1', not 'dignn.FeatureBank.4'"):
         FeatureBank(world().schema, CONFIG).load(path)
     usual().save(path)
-    tensors, metadata = load_tensors(path, "dignn.FeatureBank.3")
+    tensors, metadata = load_tensors(path, "dignn.FeatureBank.4")
     save_tensors(path, tensors, metadata | {"format": "dignn.FeatureBank.2"})
     with pytest.raises(RunFolderError, match="was written by another version"):
         FeatureBank(world().schema, CONFIG).load(path)
@@ -329,7 +329,7 @@ def test_a_garbled_file_that_can_still_be_read_is_named(
     """As in a run folder of an earlier version, which has no checksums."""
     path = tmp_path / "features.safetensors"
     usual().save(path)
-    tensors, metadata = load_tensors(path, "dignn.FeatureBank.3")
+    tensors, metadata = load_tensors(path, "dignn.FeatureBank.4")
     save_tensors(path, {name: change(value) for name, value in tensors.items()}, metadata)
     with pytest.raises(RunFolderError, match=r"features\.safetensors is damaged: .*; delete it and run again$") as told:
         FeatureBank(world().schema, CONFIG).load(path).fill(graphs(), seed=Seed(0))

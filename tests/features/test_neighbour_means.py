@@ -161,14 +161,14 @@ GRAPH = batch_of(SCHEMA, [0, 0, 0, 1, 1, 1], {(0, 3): 1, (1, 3): 1, (1, 4): 1, (
 
 
 def fill(
-    means: NeighbourMeans, generate: object, copies: int = 1, seed: int = 0
+    means: NeighbourMeans, others: object, copies: int = 1, seed: int = 0
 ) -> tuple[Tensor, dict[str, Tensor], GraphBatch]:
     batch = GraphBatch.cat([GRAPH] * copies)
     row = torch.full_like(batch.row, -1)
     row[batch.node_type == 0] = torch.randperm(3 * copies, generator=Seed(5).torch())
     tables = {"movie": ROWS[:3].repeat(copies, 1)}
     batch = replace(batch, row=row, tables=tables)
-    return means.fill(batch, condition_batch(batch), generate, Seed(seed), batch.mask), tables, batch  # type: ignore[arg-type]
+    return means.fill(batch, condition_batch(batch), others, Seed(seed), batch.mask), tables, batch  # type: ignore[arg-type]
 
 
 def always(*degrees: int) -> Tensor:
@@ -199,8 +199,7 @@ def test_missing_neighbours_are_generated_for_the_class_around() -> None:
     follows = torch.tensor([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.0, 0.0, 1.0]])
     asked: list[Tensor] = []
 
-    def tens(name: str, condition: Tensor, seed: Seed) -> Tensor:
-        assert name == "movie"
+    def tens(condition: Tensor, seed: Seed) -> Tensor:
         asked.append(condition)
         return torch.full((len(condition), WORDS), 10.0)
 
@@ -216,7 +215,7 @@ def test_missing_neighbours_are_generated_for_the_class_around() -> None:
 
 
 def test_numbers_of_neighbours_come_as_often_as_counted() -> None:
-    def ones(name: str, condition: Tensor, seed: Seed) -> Tensor:
+    def ones(condition: Tensor, seed: Seed) -> Tensor:
         return torch.ones(len(condition), WORDS)
 
     degree = torch.tensor([[0.0, 1, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 2, 1]])
@@ -232,7 +231,7 @@ def test_numbers_of_neighbours_come_as_often_as_counted() -> None:
 
 
 def test_same_seed_same_rows() -> None:
-    def random_rows(name: str, condition: Tensor, seed: Seed) -> Tensor:
+    def random_rows(condition: Tensor, seed: Seed) -> Tensor:
         return torch.rand(len(condition), WORDS, generator=seed.torch())
 
     means = NeighbourMeans("director", "movie", always(1, 1, 4), torch.eye(3))
@@ -314,7 +313,7 @@ def test_a_hub_costs_no_more_than_any_other() -> None:
     assert found is not None
     asked: list[int] = []
 
-    def generate(name: str, condition: Tensor, seed: Seed) -> Tensor:
+    def generate(condition: Tensor, seed: Seed) -> Tensor:
         asked.append(len(condition))
         return torch.ones(len(condition), WORDS)
 

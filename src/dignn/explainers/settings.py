@@ -21,7 +21,8 @@ class RunSettings:
         selection: how explanations are chosen: highest (the paper's rule: the highest probability), typical (inside the
             range of real members, nearly the highest, and nearest to members in the model's embedding space) or
             representative (the same, but first the graph with the structure most typical of the class).
-        tolerance: how much lower than the best a probability may be that is nearly the highest.
+        tolerance: how far below the best probability that of the first explanation, and the mean of several, may be; a
+            single one of several at most three times as far.
         top_k: explanations per class.
     """
 
@@ -29,7 +30,7 @@ class RunSettings:
     subgraphs_per_size: int = 1250
     candidates: int = 1536
     selection: Selection = "representative"
-    tolerance: float = 0.05
+    tolerance: float = 0.07
     top_k: int = 3
 
     def __post_init__(self) -> None:

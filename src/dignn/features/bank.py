@@ -26,6 +26,7 @@ from dignn.features.few_rows import tell_of_few_rows
 from dignn.features.generator_choice import GeneratorChoice
 from dignn.features.neighbour_means import NeighbourMeans
 from dignn.features.registry import FEATURE_GENERATORS
+from dignn.features.reserve import Reserve
 from dignn.features.settings import FeatureSettings
 from dignn.features.surroundings import Occasions, Seen, Surroundings
 from dignn.features.table import Table, draw_label
@@ -39,7 +40,7 @@ from dignn.graphs.schema import Schema
 REDRAWS = 50
 # Numbers in the tables from which a process of its own for each generator pays.
 MANY_CELLS = 2_000_000
-_FORMAT = "dignn.FeatureBank.3"
+_FORMAT = "dignn.FeatureBank.4"
 
 
 class FeatureBank:
@@ -68,6 +69,8 @@ class FeatureBank:
         self._choice = GeneratorChoice(self.settings)
         self._names = [name for name in schema.node_types if schema.spec(name).generated]
         self._means: dict[str, NeighbourMeans] = {}
+        self._reserve_seed = Seed(0)
+        self._reserves: dict[str, Reserve] = {}  # of types of which others are means
         self._few: dict[str, int] = {}  # rows of types that have too few to learn from
         self._surroundings: Surroundings | None = None  # what is known of nodes, where rows go by it
         # by node type (or the label of a relation), and by class where each has its own
@@ -103,10 +106,11 @@ class FeatureBank:
         """
         learned = np.ones(len(data.node_type), dtype=bool) if learned is None else learned
         around = DataConditions(data)
-        jobs, self._means, self._few, self._surroundings = {}, {}, {}, None
+        jobs, self._few, self._surroundings = {}, {}, None
+        self._set_means({}, seed)
         if graphs is not None and self.settings.features == "ditabddpm" and self.settings.continuous == "auto":
             found = {name: NeighbourMeans.find(data, graphs, name) for name in self._names}
-            self._means = {name: means for name, means in found.items() if means is not None}
+            self._set_means({name: means for name, means in found.items() if means is not None}, seed.child("reserve"))
         occasions = None if graphs is None else self._seen_in(graphs, data, learned, seed.child("surroundings"))
         for name in self._names:
             if name in self._means:
@@ -155,6 +159,19 @@ class FeatureBank:
         told = [name for name in graphs.tables if name not in self._means]  # a mean would tell what it is to follow
         self._surroundings = Surroundings.of(graphs, may_be_seen, told, seed)
         return self._surroundings.training(graphs, may_be_seen)
+
+    def _set_means(self, means: dict[str, NeighbourMeans], seed: Seed) -> None:
+        """Which types are means of others, and where rows of these come from that graphs leave out."""
+
+        def reserve(source: str) -> Reserve:
+            return Reserve(
+                lambda condition, own: self._generate(source, condition, own),
+                self.schema.spec(source).width,
+                seed.child(source),
+            )
+
+        self._means, self._reserve_seed = means, seed
+        self._reserves = {each.source: reserve(each.source) for each in means.values()}
 
     @property
     def learning_steps(self) -> int:
@@ -241,7 +258,7 @@ class FeatureBank:
             if bool(marked.any()):
                 with blamed_on(self._file):
                     if means is not None:
-                        rows = means.fill(filled, around, self._generate, own, marked)
+                        rows = means.fill(filled, around, self._reserves[means.source].take, own, marked)
                     else:
                         rows = self._draw_nodes(name, marked, around, own, part, seen)
                     if self.schema.spec(name).kind is FeatureKind.IDENTITY and means is None:
@@ -357,7 +374,9 @@ class FeatureBank:
             means.append({"name": name, "source": found.source})
         if self._surroundings is not None:
             tensors |= put_under("surroundings.", self._surroundings.state())
-        metadata = json.dumps({"parts": parts, "means": means, "surroundings": self._surroundings is not None})
+        reserve = [self._reserve_seed.root, *self._reserve_seed.path]
+        told = {"parts": parts, "means": means, "surroundings": self._surroundings is not None, "reserve": reserve}
+        metadata = json.dumps(told)
         save_tensors(path, tensors, {"format": _FORMAT, "metadata": metadata})
 
     def load(self, path: Path | str) -> FeatureBank:
@@ -376,7 +395,9 @@ class FeatureBank:
             for about in settings["means"]:
                 name = about["name"]
                 means[name] = NeighbourMeans(name, about["source"], **under(f"means.{name}.", tensors))
-            self.parts, self._means = fitted, means
+            root, *names = settings["reserve"]
+            self.parts = fitted
+            self._set_means(means, Seed(int(root), tuple(map(str, names))))
             seen = under("surroundings.", tensors)
             self._surroundings = Surroundings.restored(seen, self.schema) if settings["surroundings"] else None
 
@@ -394,4 +415,4 @@ def _members(batch: GraphBatch, name: str, nodes: Tensor) -> set[tuple[int, int]
 
 
 def _fit_part(generator: FeatureGenerator, table: Table, seed: Seed) -> FeatureGenerator:
-    return generator.fit(table.rows, table.condition, table.spec, weight=table.weight, context=table.context, seed=seed)
+    return generator.fit_table(table, seed=seed)

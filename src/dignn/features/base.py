@@ -124,13 +124,16 @@ class FeatureGenerator(ABC):
         Raises:
             DignnError: it cannot learn features of this kind.
         """
-        if spec.kind not in self.kinds:
+        return self.fit_table(Table.of(rows, condition, spec, weight, context=context), seed=seed, tick=tick)
+
+    def fit_table(self, table: Table, *, seed: Seed, tick: Tick = silent) -> Self:
+        """The same from a table, which has been looked at."""
+        if table.spec.kind not in self.kinds:
             known = ", ".join(sorted(kind.value for kind in self.kinds))
             raise DignnError(
-                f"'{self.name}' learns {known} features, not {spec.kind.value} ones; choose another method"
+                f"'{self.name}' learns {known} features, not {table.spec.kind.value} ones; choose another method"
             )
-        table = Table.of(rows, condition, spec, weight, context=context)
-        self.spec, self._classes, self.report = spec, table.classes, {}
+        self.spec, self._classes, self.report = table.spec, table.classes, {}
         self._context = None
         if table.context is not None:
             self._context = _scale_of(table, seed.child("context")) if table.known else None

@@ -16,8 +16,8 @@ from dignn.features.table import Table
 
 # Share of rows with a class that learn for nodes without one.
 NAMELESS = 0.05
-# One in so many rows validates, so many times at each look: with other noise each time.
-VALIDATION_SHARE, VALIDATION_TIMES = 10, 4
+# One in so many rows validates, so many times at each look, with other noise each time; so many rows at most.
+VALIDATION_SHARE, VALIDATION_TIMES, VALIDATION_ROWS = 10, 4, 1024
 
 Loss = Callable[[Tensor, Tensor, torch.Generator, Tensor | None], Tensor]
 """(rows (B, d), their labels (B,), generator, their context (B, k) if there is any) -> ()"""
@@ -53,7 +53,7 @@ def train_on_rows(
     def validate() -> float:
         assert held is not None  # asked only then
         own = seed.child("validation").torch()  # the same rows and noise at each look
-        row, label = held.draw_batch(VALIDATION_TIMES * len(held), own, NAMELESS)
+        row, label = held.draw_batch(min(VALIDATION_TIMES * len(held), VALIDATION_ROWS), own, NAMELESS)
         parts = [
             float(of_rows(held, some, its, own)) * len(some)
             for some, its in zip(row.split(batch), label.split(batch), strict=True)

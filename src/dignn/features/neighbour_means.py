@@ -1,8 +1,9 @@
 """Features that are means of neighbours' features: directors that are described by the words of their movies.
 
 Where every row of a type is the mean of its neighbours' rows in the data, a generated node's row is such a mean too: of
-the neighbours that it has in its graph, and of generated rows for those that a small graph leaves out. So the features
-fit the graph, which no generator that looks at one row at a time can do.
+the neighbours that it has in its graph, and of generated rows for those that a small graph leaves out
+(:mod:`dignn.features.reserve`). So the features fit the graph, which no generator that looks at one row at a time can
+do.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ MOST_COMPOSED = 64
 # Rows of a type that would be composed of more than this on average are learned like any other, which costs less.
 MOST_ON_AVERAGE = 16
 
-Generate = Callable[[str, Tensor, Seed], Tensor]
-"""(node type, conditions (m, 2 C), seed) -> rows (m, d)"""
+Others = Callable[[Tensor, Seed], Tensor]
+"""(conditions (m, 2 C), seed) -> rows of the source (m, d)"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +80,13 @@ class NeighbourMeans:
                     return cls(name, source, degrees, _siblings(data, joined, source))
         return None
 
-    def fill(self, batch: GraphBatch, around: Tensor, generate: Generate, seed: Seed, nodes: Tensor) -> Tensor:
+    def fill(self, batch: GraphBatch, around: Tensor, others: Others, seed: Seed, nodes: Tensor) -> Tensor:
         """A row for each marked node of the type, in order.  (m, d)
 
         Args:
             batch: the graphs, filled in so far, with the rows of the source.
             around: (B, N, 2 C) condition of each node.
-            generate: rows of a type.
+            others: makes rows of the source that graphs leave out.
             seed: of what the graphs leave out.
             nodes: (B, N) bool, which nodes.
         """
@@ -104,7 +105,7 @@ class NeighbourMeans:
             if self.source == schema.target:
                 near = class_of_condition(condition) @ self.follows
                 condition = torch.cat([near, torch.zeros_like(near)], dim=1)
-            total.index_add_(0, missing, generate(self.source, condition, seed.child("missing")))
+            total.index_add_(0, missing, others(condition, seed.child("missing")))
         return total / whole.clamp_min(1)[:, None]
 
     def follow(self, batch: GraphBatch, filled: GraphBatch, nodes: Tensor, kept: Tensor) -> Tensor:

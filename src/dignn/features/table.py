@@ -16,6 +16,8 @@ from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 _ROUNDING = 1e-4
 # Rows with at most this share of entries that are not zero are kept in files as those entries.
 _PACKED = 0.2
+# Numbers that are looked at together: few enough to stay at hand.
+CELLS = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,18 +97,8 @@ class Table:
             raise DignnError(
                 f"{len(rows)} feature rows need as many conditions and weights; {len(condition)} were given"
             )
-        bad = rows.isinf().any(0)
-        lost = missing_where_it_may_not(rows, spec)
-        if bool(bad.any()) or lost is not None:
-            column = spec.column_name(int(bad.nonzero()[0, 0]) if lost is None else lost)
-            raise DignnError(f"Feature '{column}' holds NaN or infinite values; fill or drop them before learning")
-        found = breach(rows, spec) if spec.columns is not None else None
-        if found is not None:
-            raise DignnError(f"Feature '{spec.column_name(found[0])}' holds {found[1]}; say another kind")
-        if spec.kind.discrete and bool(((rows < 0) | (rows != rows.round())).any()):
-            raise DignnError(f"Features of kind '{spec.kind.value}' must be 0, 1, 2, ...; say kind 'continuous'")
-        if spec.kind is FeatureKind.BINARY and bool((rows > 1).any()):
-            raise DignnError(f"Binary features must be 0 or 1, not {float(rows.max()):g}; say kind 'count'")
+        for some in rows.split(max(1, CELLS // spec.width)) if spec.width else ():
+            _check_rows(some, spec)
         if bool((condition < 0).any()) or bool((condition.sum(1) > 1 + _ROUNDING).any()):
             raise DignnError("Conditions must be shares of classes: not negative, and at most 1 in all")
         weight = torch.ones(len(rows)) if weight is None else weight.float()
@@ -142,6 +134,12 @@ class Table:
         count = place.size(1)
         which = place[row, torch.randint(count, (len(row),), generator=generator) if count > 1 else 0]
         return self.context.known[which]
+
+    @cached_property
+    def entries(self) -> tuple[Tensor, Tensor]:
+        """Rows and columns of all numbers that are not zero, row by row.  (e,), (e,)"""
+        row, column = self.rows.nonzero(as_tuple=True)
+        return row, column
 
     @cached_property
     def label_weight(self) -> Tensor:
@@ -217,6 +215,22 @@ class Table:
             return self, None
         order = torch.randperm(len(self), generator=generator)
         return self[order[held:].sort().values], self[order[:held].sort().values]
+
+
+def _check_rows(rows: Tensor, spec: FeatureSpec) -> None:
+    """Raises unless rows (n, d) are numbers, and such as the spec says."""
+    bad = rows.isinf().any(0)
+    lost = missing_where_it_may_not(rows, spec)
+    if bool(bad.any()) or lost is not None:
+        column = spec.column_name(int(bad.nonzero()[0, 0]) if lost is None else lost)
+        raise DignnError(f"Feature '{column}' holds NaN or infinite values; fill or drop them before learning")
+    found = breach(rows, spec) if spec.columns is not None else None
+    if found is not None:
+        raise DignnError(f"Feature '{spec.column_name(found[0])}' holds {found[1]}; say another kind")
+    if spec.kind.discrete and bool(((rows < 0) | (rows != rows.round())).any()):
+        raise DignnError(f"Features of kind '{spec.kind.value}' must be 0, 1, 2, ...; say kind 'continuous'")
+    if spec.kind is FeatureKind.BINARY and bool((rows > 1).any()):
+        raise DignnError(f"Binary features must be 0 or 1, not {float(rows.max()):g}; say kind 'count'")
 
 
 def check_context(context: Tensor, rows: int) -> None:

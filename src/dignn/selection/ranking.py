@@ -28,7 +28,7 @@ class Ranker:
         train: real graphs; selection sees only those that generators learned from.
         members: real members of each class among them.
         rule: by which explanations are chosen.
-        tolerance: how much lower than the best a probability may be that is nearly the highest.
+        tolerance: how far below the best probability the first and the mean of several may be.
         seed: of the communities that typical structures are made of.
     """
 

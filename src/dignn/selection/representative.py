@@ -2,10 +2,12 @@
 
 Highest scores pick odd ones out: the model is surest of graphs that are like nothing real. Here candidates must lie
 inside the real range (:mod:`dignn.selection.members`), and the class that the generator meant must be the one that
-the model sees. Of those within a small tolerance of the best score the first explanation is the one with the
+the model sees. Of those within a small tolerance of the best probability the first explanation is the one with the
 structure most typical of the class: it contains most of the parts that training graphs of the class are made of. The
 next ones are chosen from the more typical half to cover the class: each as near as possible to real members that none
-before is near to (greedy facility location in the model's embedding space).
+before is near to (greedy facility location in the model's embedding space). Members at the edge of a class are unlike
+those that the model is surest of, so one of them may be three tolerances below the best, as long as the mean of all
+that were chosen before and itself is at most one.
 """
 
 from __future__ import annotations
@@ -28,6 +30,10 @@ NEARER_SHARE = 0.9
 COMPARED_PARTS = 60
 # Candidates that compete at most.
 MOST_POOL = 400
+# Tolerances that the probability of a single explanation may lie below the best one.
+EACH = 3.0
+# By which sums of probabilities may differ and still be equal.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +44,8 @@ class Representative:
         members: real members of each class.
         parts: per class its frequent parts, from training graphs; None to begin with the graph whose embedding is
             nearest to members instead of that with the most typical structure.
-        tolerance: how much lower than the best probability inside the real range may be.
+        tolerance: how far below the best probability inside the real range that of the first explanation, and the mean
+            of several, may be.
     """
 
     members: Sequence[Members]
@@ -60,17 +67,28 @@ def _select(candidates: Candidates, scores: Scores, known: Representative, numbe
         return []
     probability = scores.probability[[choice.score for choice in order[:inside]], members.class_index].numpy()
     least = float(probability[0]) - known.tolerance
-    pool = order[: min(int((probability >= least).sum()), MOST_POOL)]
+    clear = float(probability[0]) - EACH * known.tolerance
+    pool = order[: min(int((probability >= clear).sum()), MOST_POOL)]
+    sure = min(int((probability >= least).sum()), len(pool))
     rows = torch.tensor([choice.score for choice in pool])
+    some = np.arange(len(pool))
     if known.parts is None:
         typical = -members.place(scores, rows).distance
-        some = np.arange(len(pool))
+        first = int(typical[:sure].argmax())
     else:
         typical = known.parts[number].share_in([candidates.plain[choice.graph] for choice in pool])
-        # The half of more typical structure, in order of score again.
-        some = np.sort(np.argsort(-typical, kind="stable")[: -(-len(pool) // 2)])
-    first = int(np.searchsorted(some, typical.argmax()))
-    covering = _cover(scores.embedding[rows[some]].double().numpy(), members, first, min(top_k, len(some)))
+        first = int(typical[:sure].argmax())
+        # The half of more typical structure and the first explanation, in order of score again.
+        half = np.argsort(-typical, kind="stable")[: -(-len(pool) // 2)]
+        some = np.union1d(half, [first])
+    covering = _cover(
+        scores.embedding[rows[some]].double().numpy(),
+        probability[some],
+        members,
+        int(np.searchsorted(some, first)),
+        min(top_k, len(some)),
+        least,
+    )
     chosen = [int(some[place]) for place in covering]
     return [order[place] for place in (chosen + _rest(order, chosen, scores, members.class_index, least))[:top_k]]
 
@@ -115,23 +133,30 @@ def _tiers(candidates: Candidates, scores: Scores, members: Members) -> list[tor
     return [rows.nonzero()[:, 0] for rows in (real & meant, real, predicted, torch.ones_like(predicted))]
 
 
-def _cover(embedding: np.ndarray, members: Members, first: int, number: int) -> list[int]:
-    """Places of ``number`` of the embeddings, beginning with ``first``, each the one that adds most to what is covered.
+def _cover(
+    embedding: np.ndarray, probability: np.ndarray, members: Members, first: int, number: int, least: float
+) -> list[int]:
+    """Places of at most ``number`` candidates: ``first``, then each time the one that adds most to what is covered.
 
     A member is covered as much as its nearest chosen one is near: exp(-d^2 / 2 s^2), with s the median distance of
-    members from their nearest ones.
+    members from their nearest ones. The mean probability of those chosen never falls below ``least``.
+
+    Args:
+        embedding: (n, D) of the candidates, probability: (n,) of the class.
     """
-    chosen = [first]
-    if not len(members):
-        return [*chosen, *(place for place in range(len(embedding)) if place != first)][:number]
-    scale = float(np.median(members.apart)) or 1.0
-    others = members.embedding
-    square = (embedding**2).sum(1)[:, None] - 2 * embedding @ others.T + (others**2).sum(1)[None, :]
-    near = np.exp(-np.maximum(square, 0.0) / (2 * scale**2))  # (n, m)
-    covered = near[first].copy()
+    near = np.zeros((len(embedding), 0))
+    if len(members):
+        scale = float(np.median(members.apart)) or 1.0
+        others = members.embedding
+        square = (embedding**2).sum(1)[:, None] - 2 * embedding @ others.T + (others**2).sum(1)[None, :]
+        near = np.exp(-np.maximum(square, 0.0) / (2 * scale**2))  # (n, m)
+    chosen, covered = [first], near[first].copy()
     while len(chosen) < number:
-        gain = np.maximum(near, covered).sum(1)
-        gain[chosen] = -np.inf
+        fits = probability + probability[chosen].sum() >= (len(chosen) + 1) * least - _ROUNDING
+        fits[chosen] = False
+        if not fits.any():
+            break
+        gain = np.where(fits, np.maximum(near, covered).sum(1), -np.inf)
         chosen.append(int(gain.argmax()))
         covered = np.maximum(covered, near[chosen[-1]])
     return chosen

@@ -12,6 +12,8 @@ from torch import Tensor
 
 from dignn.core.seeds import Seed
 from dignn.features.ditabddpm.sparse_values import EntryValues
+from dignn.features.table import Table
+from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from strategies import PROPERTY
 
 UNLIKELY = 1e-3
@@ -20,7 +22,11 @@ ROWS = torch.tensor([[2.0, 0.0, -1.5, 0.0], [3.0, 0.5, 0.0, 0.0], [3.0, 0.0, 0.0
 
 def values_of(rows: Tensor) -> EntryValues:
     """Values of rows that count once each, in one label."""
-    return EntryValues.of(rows, torch.ones(1, len(rows), dtype=torch.float64))
+    return EntryValues.of(table(rows), torch.ones(1, len(rows), dtype=torch.float64))
+
+
+def table(rows: Tensor) -> Table:
+    return Table.of(rows, torch.zeros(len(rows), 0), FeatureSpec(FeatureKind.CONTINUOUS, rows.size(1)))
 
 
 def drawn(values: EntryValues, present: Tensor, generator: torch.Generator) -> Tensor:
@@ -92,7 +98,7 @@ def test_values_follow_the_class_and_the_weight_of_rows() -> None:
     """Three rows of one column: 1 and 3 in class 0, where 1 weighs three times as much, and 5 in class 1."""
     rows = torch.tensor([[1.0], [3.0], [5.0]])
     weight = torch.tensor([[3000.0, 1000.0, 0.0], [0.0, 0.0, 1000.0], [3000.0, 1000.0, 1000.0]], dtype=torch.float64)
-    values = EntryValues.of(rows, weight)
+    values = EntryValues.of(table(rows), weight)
     label = torch.tensor([0, 1, 2]).repeat_interleave(3000)
     made = values.draw(torch.ones(9000, 1, dtype=torch.bool), label, Seed(0).torch())[:, 0].view(3, 3000)
     counts = [[int((some == value).sum()) for value in (1, 3, 5)] for some in made]

@@ -8,6 +8,7 @@ Cost grows with the number of entries, not with one value for each column.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import torch
@@ -119,32 +120,30 @@ class AbsorbingRows:
 
     def learn_frequencies(self, table: Table) -> None:
         """Counts what needs no network: frequencies of columns, of numbers of entries and of values, by label."""
-        self._always = (table.rows != 0).all(0)  # nothing to draw, and a draw would miss some
-        number = (table.rows != 0).sum(1) - self._always.sum()
+        row, column = table.entries
+        of_column = torch.bincount(column, minlength=self._columns)
+        self._always = of_column == len(table)  # nothing to draw, and a draw would miss some
+        number = torch.bincount(row, minlength=len(table)) - self._always.sum()
         self._base, self._base_of_others = LogFrequencies.of(table, self._always)
         self._count = torch.zeros(self._labels, int(number.max()) + 1, dtype=torch.float64)
         self._count.index_add_(1, number, table.label_weight)
-        self._presence = presence_by_count(table.rows, table.weight, number, self._count)
+        self._presence = presence_by_count(table, number, self._count)
         # Values that are learned need no frequencies by label, which are many numbers where there are many classes.
-        self._values = EntryValues.of(
-            table.rows, table.label_weight[-1:] if self._varied(table) else table.label_weight
-        )
+        weight = table.label_weight[-1:] if self._varied(table) else table.label_weight
+        self._values = EntryValues.of(table, weight)
 
     def follow_classes(self, learned: Table, held: Table, generator: torch.Generator) -> None:
-        """Sets how far rows lean towards their class, by rows that the network has not learned from.
-
-        Frequencies become those of the learned rows alone; they are to be counted anew afterwards.
-        """
-        self.learn_frequencies(learned)
+        """Sets how far rows lean towards their class, by rows that the network has not learned from."""
+        trial = copy(self)  # counts the learned rows alone
+        trial.learn_frequencies(learned)
         told = LogFrequencies.of(held, self._always).all_rows
-        begun = self.emphasis
 
         def present(emphasis: float, label: Tensor, given: Given) -> Tensor:
-            self.emphasis = emphasis
-            return self._present(label, generator, given)
+            trial.emphasis = emphasis
+            return trial._present(label, generator, given)
 
         with torch.no_grad():
-            self.emphasis = class_strength(begun, learned, present, told - told[-1], generator)
+            self.emphasis = class_strength(self.emphasis, learned, present, told - told[-1], generator)
 
     def bind_columns(self, table: Table, generator: torch.Generator) -> None:
         """Sets how much the network's word counts, so that generated rows hold together as real ones do."""
@@ -171,18 +170,20 @@ class AbsorbingRows:
     @staticmethod
     def _varied(table: Table) -> bool:
         """Whether entries have values that are worth learning."""
-        entries = table.rows[table.rows != 0]
+        entries = table.rows[table.entries]
         if not len(entries):
             return False
         return float((entries != entries[0]).double().mean()) >= (LEAST_REPEATS if table.spec.kind.discrete else 1e-9)
 
     def learnable(self, table: Table) -> Table:
         """The rows that have something to learn: those with an entry that others lack."""
-        return table[((table.rows != 0) & ~self._always).any(1).nonzero()[:, 0]]
+        row, column = table.entries
+        some = torch.bincount(row[~self._always[column]], minlength=len(table)) > 0
+        return table if bool(some.all()) else table[some.nonzero()[:, 0]]
 
     def loss(self, rows: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None = None) -> Tensor:
         """Mean over entries of -log p(entry | a random part of the others).  () nats"""
-        column, there = _entries(rows.masked_fill(self._always, 0.0))
+        column, there = _entries(rows.masked_fill(self._always, 0.0) if bool(self._always.any()) else rows)
         count = there.sum(1)
         place = torch.rand(column.shape, generator=generator).to(rows.device)
         order = place.masked_fill(~there, 2.0).argsort(1).argsort(1)
@@ -197,10 +198,8 @@ class AbsorbingRows:
         row = torch.arange(len(rows), device=rows.device)[:, None].expand_as(column)
         base = self._base[label]
         base[row[there], column[there]] = self._base_of_others[label[row[there]], column[there]]
+        base[row[shown], column[shown]] = -torch.inf
         logits = self.network(shown_sum, revealed, count, label, context) + base
-        known = torch.zeros_like(logits, dtype=torch.bool)
-        known[row[shown], column[shown]] = True
-        logits = logits.masked_fill(known, -torch.inf)
         each = (logits.logsumexp(1, keepdim=True) - logits.gather(1, column)).where(hidden, 0.0)
         # The hidden entries stand for the whole row: their mean times the number of its entries bounds -log p(row).
         found = (each.sum(1) * count / hidden.sum(1)).sum() / count.sum()
@@ -217,8 +216,8 @@ class AbsorbingRows:
         if self._columns >= _MANY:
             return
         number = min(_ROWS, _CELLS // self._columns)
-        present = (table.rows != 0).float()
-        wanted = (table.weight / table.weight.sum()) @ present
+        row, column = table.entries
+        wanted = torch.zeros(self._columns).index_add_(0, column, (table.weight / table.weight.sum())[row])
         few = _FEW / number
         with torch.no_grad():
             for _ in range(_ROUNDS):

@@ -9,7 +9,6 @@ best foresees entries from about what would be counted without their row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
 
@@ -26,8 +25,6 @@ _EVERYWHERE = (0.0, 0.25, 0.5, 0.75, 1.0)
 _BORROWED = (0.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)
 # Discounts of columns that 0, 1, 2, and 3 or more rows of a class have, where there are too few columns to tell.
 _USUAL_DISCOUNTS, _LEAST_SEEN = (0.0, 0.5, 1.0, 1.5), 5
-# Columns that are summed up together: bounds memory.
-_PIECE = 512
 
 
 class LogFrequencies(NamedTuple):
@@ -48,8 +45,7 @@ class LogFrequencies(NamedTuple):
         there = torch.cat([(table.condition > 0).any(0), torch.tensor([True])])
         weight = table.label_weight[there].float()
         share = weight / table.weight  # (L', n) of each row that is of the label
-        parts = [(weight @ present, share @ present) for present in _presence(table.rows)]
-        frequency, rows = (torch.cat(one, dim=1).double().masked_fill(always, 0.0) for one in zip(*parts, strict=True))
+        frequency, rows = (_summed(each.double(), table).masked_fill(always, 0.0) for each in (weight, share))
         frequency = frequency / table.weight.mean()
         of_class, rows_of_class, total = frequency[:-1], rows[:-1], frequency.sum(1, keepdim=True)
         everywhere, several = _shares(frequency[-1:]), _shares(rows_of_class.clamp_max(1.0).sum(0, keepdim=True))
@@ -77,9 +73,13 @@ class LogFrequencies(NamedTuple):
         return cls(logs(kept, everywhere), logs(left, one_less))
 
 
-def _presence(rows: Tensor) -> Iterator[Tensor]:
-    """(n, p) which entries there are, some columns after others."""
-    return ((some != 0).float() for some in rows.split(_PIECE, 1))
+def _summed(weight: Tensor, table: Table) -> Tensor:
+    """What rows weigh for each label (L, n), summed up over those that have each column.  (L, d)"""
+    row, column = table.entries
+    found = weight.new_zeros(len(weight), table.rows.size(1))
+    for mine, total in zip(weight, found, strict=True):
+        total.index_add_(0, column, mine[row])
+    return found
 
 
 def _discounted(frequency: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:

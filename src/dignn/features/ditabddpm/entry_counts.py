@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from dignn.features.given import Fixed
 from dignn.features.mlp import zero_linear
+from dignn.features.table import Table
 
 # What a context says about numbers of entries is learned for so many ranges of them, each as frequent as the others.
 RANGES = 32
@@ -52,19 +53,18 @@ def count_chances(count: Tensor, label: Tensor, head: CountHead | None = None, c
     return chance * (said - said.amax(1, keepdim=True))[:, _ranges(count)].exp()
 
 
-def presence_by_count(rows: Tensor, weight: Tensor, number: Tensor, count: Tensor) -> Tensor:
-    """How often rows (n, d) whose numbers of entries lie in a range have each column.  (32, d)
+def presence_by_count(table: Table, number: Tensor, count: Tensor) -> Tensor:
+    """How often rows of a table whose numbers of entries lie in a range have each column.  (32, d)
 
     Args:
-        rows: whose entries are counted.
-        weight: (n,) how often each counts.
-        number: (n,) of its entries, which ``count`` (L, N) counts.
+        table: whose entries are counted.
+        number: (n,) of the entries of each row, which ``count`` (L, N) counts.
     """
-    place, weight = _ranges(count)[number], weight.double() / weight.double().mean()
+    place, weight = _ranges(count)[number], table.weight.double() / table.weight.double().mean()
     total = torch.zeros(RANGES, dtype=torch.float64).index_add_(0, place, weight)
     entries = torch.zeros(RANGES, dtype=torch.float64).index_add_(0, place, weight * number)
-    found = torch.zeros(RANGES, rows.size(1), dtype=torch.float64)
-    row, column = rows.nonzero(as_tuple=True)
+    found = torch.zeros(RANGES, table.rows.size(1), dtype=torch.float64)
+    row, column = table.entries
     found.index_put_((place[row], column), weight[row], accumulate=True)
     everywhere = found.sum(0)
     expected = everywhere / everywhere.sum().clamp_min(1e-9) * (entries / total.clamp_min(1e-9))[:, None]

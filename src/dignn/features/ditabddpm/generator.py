@@ -93,7 +93,6 @@ class DiTabDDPM(FeatureGenerator):
         learned, held = held_apart(rows, seed)
         if held is not None and len(held) >= LEAST_TOLD:
             process.follow_classes(learned, held, seed.child("classes").torch())
-            process.learn_frequencies(table)
             self.report["emphasis"] = process.emphasis
 
     def _learn_values(self, process: AbsorbingRows, table: Table, seed: Seed) -> None:

@@ -93,10 +93,10 @@ class MarginalColumns:
         everywhere = count[-1:] / count[-1:].sum(2, keepdim=True)
         count += _BORROWED * everywhere
         self._marginal = (count / count.sum(2, keepdim=True)).float()
-        number = (table.rows != 0).sum(1)
+        number = torch.bincount(table.entries[0], minlength=len(table))
         self._count = torch.zeros(self._labels, int(number.max()) + 1, dtype=torch.float64)
         self._count.index_add_(1, number, table.label_weight)
-        self._presence = presence_by_count(table.rows, table.weight, number, self._count)
+        self._presence = presence_by_count(table, number, self._count)
 
     def learnable(self, table: Table) -> Table:
         """The rows that have something to learn: all."""

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from dignn.core.files import put_under, under
+from dignn.features.table import Table
 
 # Rows whose norms differ by less than this share are rows of one norm; entries that differ by less are the same.
 _SAME = 1e-3
@@ -39,14 +40,14 @@ class EntryValues:
     length: float = 0.0
 
     @classmethod
-    def of(cls, rows: Tensor, label_weight: Tensor) -> EntryValues:
-        """Of a table (n, d) whose rows count by label as ``label_weight`` (L, n) says.
+    def of(cls, table: Table, label_weight: Tensor) -> EntryValues:
+        """Of a table whose rows count by label as ``label_weight`` (L, n) says.
 
         Rows of counts that were divided by their norm are counts again here, and divided afterwards.
         """
-        norm, length = _common_norm(rows)
-        row, column = rows.nonzero(as_tuple=True)
+        (row, column), rows = table.entries, table.rows
         entry = rows[row, column].double()
+        norm, length = _common_norm(row, entry, len(rows))
         if norm:
             least = torch.full((len(rows),), torch.inf, dtype=torch.float64).scatter_reduce(0, row, entry.abs(), "amin")
             times = entry / least[row]
@@ -120,14 +121,19 @@ def normalised(rows: Tensor, norm: int, length: float) -> Tensor:
     return out
 
 
-def _common_norm(rows: Tensor) -> tuple[int, float]:
-    """Which norm all rows that are not zero share, if any: tables are often normalised row by row."""
-    if bool((rows == rows.round()).all()):
+def _common_norm(row: Tensor, entry: Tensor, rows: int) -> tuple[int, float]:
+    """Which norm all rows that are not zero share, if any: tables are often normalised row by row.
+
+    Args:
+        row, entry: (e,) of the numbers that are not zero, float64.
+        rows: how many rows there are.
+    """
+    if bool((entry == entry.round()).all()):
         return 0, 0.0
     for order in (1, 2):
-        found = rows.norm(p=order, dim=1)
+        found = torch.zeros(rows, dtype=torch.float64).index_add_(0, row, entry.abs() ** order) ** (1 / order)
         found = found[found > 0]
         if float(found.max() - found.min()) < _SAME * float(found.mean()):
-            length = float(found.double().mean())
+            length = float(found.mean())
             return order, round(length) if abs(length - round(length)) < _ROUND * length else length
     return 0, 0.0

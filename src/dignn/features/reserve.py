@@ -1,0 +1,53 @@
+"""Rows for nodes that graphs leave out: drawn once for each label, and taken again and again.
+
+A small graph leaves out most neighbours of its nodes. Where these count all the same, because the row of a node that is
+there is the mean of its neighbours' rows, drawing each of them anew would take longer than drawing the graph's own.
+Nobody sees one of them by itself, and in the data nodes share such neighbours as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from dignn.core.seeds import Seed
+from dignn.features.table import draw_label
+
+# Rows of a label, and numbers in those of all labels together; a label has some however many labels there are.
+ROWS, NUMBERS, LEAST = 1024, 2**24, 8
+
+
+class Reserve:
+    """Rows of one node type, by label.
+
+    Args:
+        generate: makes rows (m, d) for conditions (m, L) with a seed.
+        width: d.
+        seed: of the rows; those of a label are the same whenever it is asked for first.
+    """
+
+    def __init__(self, generate: Callable[[Tensor, Seed], Tensor], width: int, seed: Seed) -> None:
+        self._generate, self._width, self._seed = generate, width, seed
+        self._rows: dict[int, Tensor] = {}
+
+    def take(self, condition: Tensor, seed: Seed) -> Tensor:
+        """A row for each condition (m, L), any of those of its label.  (m, d)"""
+        generator = seed.torch()
+        label = draw_label(condition, generator)
+        point = torch.rand(len(label), generator=generator, dtype=torch.float64)
+        out = torch.empty(len(label), self._width)
+        for number in label.unique().tolist():
+            here, rows = label == number, self._of(number, condition.size(1))
+            out[here] = rows[(point[here] * len(rows)).long()]
+        return out
+
+    def _of(self, label: int, labels: int) -> Tensor:
+        """All rows of a label; the last one, after all ``labels``, is that of nodes without a class."""
+        if label not in self._rows:
+            count = max(LEAST, min(ROWS, NUMBERS // ((labels + 1) * max(1, self._width))))
+            condition = torch.zeros(count, labels + 1)
+            condition[:, label] = 1.0
+            self._rows[label] = self._generate(condition[:, :labels], self._seed.child(label))
+        return self._rows[label]
