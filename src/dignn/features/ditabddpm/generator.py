@@ -110,7 +110,8 @@ class DiTabDDPM(FeatureGenerator):
 
     def _choose(self, table: Table) -> str:
         kind = table.spec.kind
-        share = float((table.rows != 0).double().mean())
+        row, column = table.entries
+        share = len(row) / max(1, table.rows.numel())
         if kind is FeatureKind.CONTINUOUS:
             if share > SPARSE:
                 raise DignnError(
@@ -122,7 +123,7 @@ class DiTabDDPM(FeatureGenerator):
             return "marginal"
         if self.config.noise == "absorbing":
             return "absorbing"
-        repeats = float((table.rows > 1).double().mean()) / max(share, 1e-9)
+        repeats = float((table.rows[row, column] > 1).sum()) / max(1, len(row))
         sets = share <= SPARSE and repeats <= FEW_REPEATS
         return "absorbing" if sets or table.spec.width >= WIDE else "marginal"
 
