@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from dignn.metrics.measures.coverage import RADIUS, TOP_NUMBERS, coverage
-from dignn.selection.members import Members
+from dignn.metrics.measures.coverage import TOP_NUMBERS, coverage
+from dignn.selection.members import NEAR, Members
 from strategies import PROPERTY
 
 
@@ -27,7 +27,7 @@ def test_shares_by_slow_loops(count: int, explanations: int, seed: int) -> None:
     shown, points = rng.normal(size=(explanations, 2)) * 2, rng.normal(size=(count, 2)) * 2
     known = members(rng.normal(size=(25, 2)), rng.random(25))
     found = coverage([shown], [known], [members(points)])["by_class"][0]
-    radius = np.quantile(known.apart, RADIUS)
+    radius = np.quantile(known.apart, NEAR)
     for number in TOP_NUMBERS:
         hits = [any(math.dist(point, one) <= radius for one in shown[:number]) for point in points]
         assert found[str(number)]["share"] == pytest.approx(sum(hits) / count)

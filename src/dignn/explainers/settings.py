@@ -20,7 +20,8 @@ class RunSettings:
         candidates: generated graphs in all, shared out evenly over the sizes.
         selection: how explanations are chosen: highest (the paper's rule: the highest probability), typical (inside the
             range of real members, nearly the highest, and nearest to members in the model's embedding space) or
-            representative (the same, but first the graph with the structure most typical of the class).
+            representative (the same, but first the graph with the structure most typical of the class), covering
+            (those that most real members are near to, however sure the model is) or proposed (as they come).
         tolerance: how far below the best probability that of the first explanation, and the mean of several, may be; a
             single one of several at most three times as far.
         top_k: explanations per class.

@@ -23,6 +23,8 @@ _RULES = {
     "highest": "those of which the model is surest",
     "typical": "those of which the model is nearly surest, and which are like real members",
     "representative": "those of which the model is nearly surest, and which are like real members",
+    "covering": "those that most real members are like",
+    "proposed": "the first that are meant for it",
 }
 
 

@@ -26,6 +26,8 @@ MOST_MEMBERS = 2000
 LEAST = 20
 # The real range: between these shares of the members' scores, and below the upper share of their distances.
 LOWER, UPPER = 0.01, 0.99
+# What is near to a member: as near as this share of the members are to their nearest ones.
+NEAR = 0.9
 
 
 @dataclass(frozen=True, eq=False)

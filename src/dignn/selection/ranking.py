@@ -10,9 +10,11 @@ from dignn.core.seeds import Seed
 from dignn.graphs.batch import GraphBatch
 from dignn.model.scores import Scores
 from dignn.selection.candidates import Candidates
+from dignn.selection.covering import select_covering
 from dignn.selection.highest import Choice, select_highest
 from dignn.selection.members import Members
 from dignn.selection.motifs.mining import FrequentParts, Parts
+from dignn.selection.proposed import select_proposed
 from dignn.selection.representative import COMPARED_PARTS, Representative, select_representative
 from dignn.selection.settings import Selection
 
@@ -82,6 +84,10 @@ class Ranking:
     def _rank(self, rule: Selection) -> list[list[Choice]]:
         if rule == "highest":
             return select_highest(self._graphs, self.scores, self.number)
+        if rule == "covering":
+            return select_covering(self._graphs, self.scores, self.ranker.members, self.number)
+        if rule == "proposed":
+            return select_proposed(self._graphs, self.scores, self.number)
         parts = self.ranker.typical_parts if rule == "representative" else None
         known = Representative(self.ranker.members, parts, self.ranker.tolerance)
         return select_representative(self._graphs, self.scores, known, self.number)

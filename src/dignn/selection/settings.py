@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
-Selection = Literal["representative", "typical", "highest"]
-SELECTIONS: tuple[Selection, ...] = get_args(Selection)
+Selection = Literal["representative", "typical", "highest", "covering", "proposed"]
+# Rules that any candidates can be chosen by, and that every run reports side by side.
+SELECTIONS: tuple[Selection, ...] = ("representative", "typical", "highest")

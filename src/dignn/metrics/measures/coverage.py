@@ -17,13 +17,11 @@ from dignn.metrics.counting import interval, mean
 from dignn.metrics.judging import Verdict
 from dignn.metrics.measured import MeasuredGraphs, Reality
 from dignn.metrics.metric import Figure, Metric, declare
-from dignn.selection.members import Members
+from dignn.selection.members import NEAR, Members
 
 # Numbers of explanations that are looked at; the value is that of ten.
 TOP_NUMBERS = (1, 3, 10, 50)
 VALUE = 10
-# The radius: this share of members have their nearest ten within it.
-RADIUS = 0.9
 
 
 def coverage(embeddings: Sequence[np.ndarray], known: Sequence[Members], new: Sequence[Members]) -> dict[str, Any]:
@@ -42,7 +40,7 @@ def coverage(embeddings: Sequence[np.ndarray], known: Sequence[Members], new: Se
     for place, (embedding, old, members) in enumerate(zip(embeddings, known, new, strict=True)):
         if not len(embedding) or not len(old) or not len(members):
             continue
-        near = cdist(members.embedding, embedding) <= float(np.quantile(old.apart, RADIUS))  # (members, k)
+        near = cdist(members.embedding, embedding) <= float(np.quantile(old.apart, NEAR))  # (members, k)
         by_class[place] = {str(number): _interval(near[:, :number].any(1)) for number in TOP_NUMBERS}
     shares = [values for values in by_class if values is not None]
     by_number = {str(number): mean([values[str(number)]["share"] for values in shares]) for number in TOP_NUMBERS}
