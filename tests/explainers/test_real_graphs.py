@@ -15,6 +15,8 @@ from dignn import Explainer, Explanations
 from dignn.explainers.registry import EXPLAINERS, presets_of
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.isomorphism import fingerprints
+from dignn.graphs.validity import connected
+from dignn.sampling.division import is_learned
 from dignn.selection.covering import covering
 from dignn.zoo.datasets.dataset import Dataset
 from dignn.zoo.datasets.registry import load
@@ -31,8 +33,8 @@ def planted() -> Dataset:
     return load("planted")
 
 
-def made(name: str, dataset: Dataset, seed: int = 0) -> Explainer:
-    config = replace(presets_of(name)["fast"], **SMALL)  # type: ignore[arg-type]
+def made(name: str, dataset: Dataset, seed: int = 0, **options: int) -> Explainer:
+    config = replace(presets_of(name)["fast"], **SMALL | options)  # type: ignore[arg-type]
     model = TinyHetero(dataset.schema)
     return EXPLAINERS[name](model, dataset.data, schema=dataset.schema, config=config, seed=seed)
 
@@ -76,6 +78,38 @@ def _rows(graph: GraphBatch) -> dict[str, list[list[float]]]:
     return {name: sorted(graph.features(name).tolist()) for name in graph.tables}
 
 
+@pytest.mark.parametrize("name", REAL)
+def test_nothing_is_shown_that_metrics_call_unseen(
+    explained: dict[str, tuple[Explainer, Explanations]], name: str
+) -> None:
+    one, explanations = explained[name]
+    graphs = one._candidates
+    assert graphs is not None
+    scores = one.adapter.score(graphs)
+    assert bool(is_learned(graphs, scores.graph, scores.node, one.real.learned_rows).all())
+    train = one.train_scores
+    assert not bool(is_learned(one.real.train, train.graph, train.node, one.real.learned_rows).all())  # some are
+    assert explanations.about["real"] is True
+
+
+def test_as_many_compete_as_are_asked_for(planted: Dataset) -> None:
+    for name in REAL:
+        few, every = (made(name, planted, candidates=number).fit() for number in (7, 1000))
+        assert len(few._candidates or ()) == 7
+        assert len(every._candidates or ()) == len(every.usable())  # type: ignore[attr-defined]
+
+
+def test_disconnected_graphs_are_not_shown() -> None:
+    graphs = rings_and_stars()
+    for graph in graphs[:6]:  # a node more, which nothing is joined to
+        graph.x = torch.ones(len(graph.x) + 1, 1)
+    config = replace(presets_of("confident-real")["fast"], top_k=2)
+    one = EXPLAINERS["confident-real"](TinyGCN(1, 2, pool=True), graphs, config=config, seed=3).fit()
+    assert one._candidates is not None
+    assert bool(connected(one._candidates).all())
+    assert not bool(connected(one.real.train).all())
+
+
 def test_random_ones_are_of_the_class_and_nobody_chose_them(
     explained: dict[str, tuple[Explainer, Explanations]], planted: Dataset
 ) -> None:
@@ -92,7 +126,8 @@ def test_the_most_confident_real_graph_is_the_most_confident(
     explained: dict[str, tuple[Explainer, Explanations]],
 ) -> None:
     one, explanations = explained["confident-real"]
-    highest = one.train_scores.probability.max(0).values.tolist()
+    assert one._candidates is not None
+    highest = one.adapter.score(one._candidates).probability.max(0).values.tolist()
     assert [several[0].score for several in explanations.values()] == pytest.approx(highest)
 
 
@@ -154,6 +189,16 @@ def test_prototypes_cover_nearly_as_much_as_the_best_of_all_sets(count: int, see
     for number in range(1, count + 1):
         best = max(near[list(some)].any(0).sum() for some in combinations(range(count), number))
         assert near[order[:number]].any(0).sum() >= (1 - 1 / np.e) * best - 1e-9
+
+
+def test_once_all_is_covered_everything_counts_again() -> None:
+    members = np.array([[0.0], [1.0]])
+    assert covering(np.array([[0.5], [0.0], [0.5]]), members, 0.6).tolist() == [0, 2, 1]
+
+
+def test_points_at_the_same_place_are_near_at_any_radius() -> None:
+    points = np.random.default_rng(0).normal(size=(5, 8)) * 100
+    assert sorted(covering(points.repeat(20, 0), points.repeat(3, 0), 0.0).tolist()[:5]) == [0, 20, 40, 60, 80]
 
 
 def test_nothing_to_cover() -> None:

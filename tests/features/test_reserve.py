@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import torch
 from torch import Tensor
 
@@ -30,10 +32,10 @@ def conditions(label: Tensor, labels: int) -> Tensor:
 
 def test_rows_are_those_of_the_label_and_drawn_once() -> None:
     asked = Asked()
-    reserve = Reserve(asked, 2, Seed(0))
+    reserve = Reserve(2, Seed(0))
     label = torch.arange(4).repeat(5000)  # the last: no class
     for attempt in range(3):
-        made = reserve.take(conditions(label, 3), Seed(attempt))
+        made = reserve.take(conditions(label, 3), Seed(attempt), asked)
         assert torch.equal(made[:, 0].long(), label)
     assert asked.asked == [ROWS] * 4
     different = made[label == 1, 1].unique()
@@ -44,23 +46,29 @@ def test_rows_are_those_of_the_label_and_drawn_once() -> None:
 
 
 def test_a_row_is_the_same_whoever_asks_first() -> None:
-    one, other = (Reserve(Asked(), 2, Seed(3)) for _ in range(2))
+    one, other = (Reserve(2, Seed(3)) for _ in range(2))
     first, second = (conditions(torch.full((50,), number), 3) for number in (0, 2))
-    one.take(second, Seed(9))
-    assert torch.equal(one.take(first, Seed(1)), other.take(first, Seed(1)))
-    assert not torch.equal(one.take(first, Seed(1)), one.take(first, Seed(2)))
+    one.take(second, Seed(9), Asked())
+    assert torch.equal(one.take(first, Seed(1), Asked()), other.take(first, Seed(1), Asked()))
+    assert not torch.equal(one.take(first, Seed(1), Asked()), one.take(first, Seed(2), Asked()))
+
+
+def test_what_is_kept_can_be_sent_to_a_process() -> None:
+    reserve = Reserve(2, Seed(3))
+    given = conditions(torch.arange(3), 3), Seed(1), Asked()
+    assert torch.equal(reserve.take(*given), pickle.loads(pickle.dumps(reserve)).take(*given))
 
 
 def test_labels_are_drawn_from_conditions() -> None:
     mixed = torch.tensor([[0.7, 0.1]]).repeat(20_000, 1)  # the rest: no class
-    made = Reserve(Asked(), 2, Seed(0)).take(mixed, Seed(0))
+    made = Reserve(2, Seed(0)).take(mixed, Seed(0), Asked())
     share = torch.bincount(made[:, 0].long(), minlength=3) / len(made)
     assert torch.allclose(share, torch.tensor([0.7, 0.1, 0.2]), atol=0.02)
 
 
 def test_many_labels_and_columns_share_what_is_kept() -> None:
     asked = Asked()
-    reserve = Reserve(lambda condition, seed: asked(condition, seed)[:, :1].expand(-1, 3000), 3000, Seed(0))
-    reserve.take(conditions(torch.arange(1000), 1000), Seed(0))
+    reserve = Reserve(3000, Seed(0))
+    reserve.take(conditions(torch.arange(1000), 1000), Seed(0), lambda *given: asked(*given)[:, :1].expand(-1, 3000))
     assert max(asked.asked) == LEAST
     assert max(asked.asked) * 3000 * 1001 <= 2 * NUMBERS

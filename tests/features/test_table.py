@@ -43,6 +43,14 @@ def assert_frequencies(found: Tensor, expected: list[float]) -> None:
 # -- drawing rows -------------------------------------------------------------------------------------
 
 
+def test_all_rows_are_looked_at_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dignn.features.table.CELLS", 4)
+    rows = torch.zeros(7, 2)
+    rows[6, 1] = torch.nan
+    with pytest.raises(DignnError, match="holds NaN or infinite values"):
+        Table.of(rows, torch.zeros(7, 3), FeatureSpec(FeatureKind.CONTINUOUS, 2))
+
+
 @pytest.mark.parametrize(
     ("label", "expected"), [(0, [1, 1, 0, 0]), (1, [0, 1, 2.8, 0]), (2, [1, 2, 4, 1])], ids=["first", "second", "none"]
 )

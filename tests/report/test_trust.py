@@ -113,7 +113,7 @@ def test_good_figures_are_called_good() -> None:
     assert "fair:" not in said
     assert "poor:" not in said
     assert "hardly be told from real ones" in said
-    assert "Of the best generated graphs that are like real members the model is as sure as" in said
+    assert "Of the best graphs that are like real members the model is as sure as" in said
     assert "more of what is typical" in said
     assert "tell every class from the others" in said
 
@@ -124,7 +124,7 @@ def test_the_best_graphs_are_not_taken_for_those_shown() -> None:
     several = [replace(first, class_index=0, probability=(share, 1 - share)) for share in (0.8, 0.7, 0.1)]
     shown = {"one": [several[0], several[2]], "two": [several[1]], "three": []}
     content = trust.content(Explanations(shown, {"metrics": metrics()}))
-    said = [sentence for _, sentence in content["summary"] if "best generated graphs" in sentence]
+    said = [sentence for _, sentence in content["summary"] if "best graphs" in sentence]
     assert len(said) == 1
     told = said[0].replace("\N{NO-BREAK SPACE}", " ")
     assert "The explanations shown first have a mean probability of 75 %: some certainty is given up" in told

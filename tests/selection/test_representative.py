@@ -216,6 +216,37 @@ def test_the_mean_of_several_lies_within_the_tolerance_and_each_within_three(
     assert found.min() < best - tolerance  # single ones go further
 
 
+def test_a_single_one_may_be_three_tolerances_away_once_the_mean_allows_it(members: list[Members]) -> None:
+    """Ten graphs at one place, and one that is less sure and covers others; after two of the ten it is chosen."""
+    groups = (
+        np.concatenate([np.zeros((20, 2)), np.full((20, 2), 4.0)]) + np.random.default_rng(0).normal(size=(40, 2)) / 5
+    )
+    known = Members(0, np.linspace(2, 7, 40), np.linspace(2, 7, 40), groups, np.full(40, 0.5))
+    mixed = Made()
+    for number in range(11):
+        far = number == 10
+        mixed.add(path(2 + number), 3.5 if far else 5.0, np.full(2, 4.0 * far))
+    _, scores = mixed.made()
+    probability = scores.probability[:, 0]
+    away = float(probability[0] - probability[10])
+    both = [known, members[1]]
+    assert chosen(mixed, both, 3, tolerance=away / 2.5)[2] == 10
+    assert 10 not in chosen(mixed, both, 9, tolerance=away / 3.5)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_without_tolerance_equals_still_cover(members: list[Members], seed: int) -> None:
+    rng, mixed = np.random.default_rng(seed), Made()
+    sure = float(rng.uniform(4.0, 5.0))
+    for number in range(12):
+        mixed.add(path(2 + number), sure, CENTRES[0] + rng.normal(size=2) / 2)
+    order = chosen(mixed, members, 12, tolerance=0.0)
+    points = np.array(mixed.points)
+    for number in range(1, 6):
+        values = {place: covered([*order[:number], place], points, members[0]) for place in order[number:]}
+        assert values[order[number]] == pytest.approx(max(values.values()))
+
+
 def test_without_tolerance_the_surest_come_first(members: list[Members]) -> None:
     mixed = realistic(40)
     best = sorted(range(40), key=lambda number: -mixed.logits[number][0])

@@ -88,8 +88,10 @@ def explain(
         name: data set, see `dignn datasets`, or data file.
         out: run folder; by default runs/NAME.
         seed: same seed, same result.
-        explainer: how explanations are found; each has settings of its own.
-        preset: settings to start from: fast, thorough, the paper's, or, just to see that everything works, smoke.
+        explainer: where explanations come from: generated graphs (dignnexplainer), real ones (prototypes,
+            confident-real, random-real) or random trees; each has settings of its own.
+        preset: settings to start from: fast, thorough, the paper's, or, just to see that everything works, smoke;
+            explainers other than dignnexplainer have fast and smoke.
         quiet: show only the result.
         json: print a summary as one JSON object, and nothing else: the run folder, the report, seconds, the best
             explanation of each class, the main figures beside their floors.

@@ -64,7 +64,8 @@ def _unknown_option(error: UnknownOptionError, command: str) -> DignnError:
     known = [name for argument in error.argument_collection for name in argument.names if name.startswith("-")]
     every = "--help-all" if "." in option else "--help"
     guess = did_you_mean(option, known)
-    return DignnError(f"{command} has no option {option}{guess}; `dignn {command} {every}` lists all")
+    whose = ", with --explainer NAME those of an explainer" if "--explainer" in known else ""
+    return DignnError(f"{command} has no option {option}{guess}; `dignn {command} {every}` lists all{whose}")
 
 
 def _wrong_value(option: str, value: str, kind: object) -> DignnError:

@@ -54,7 +54,7 @@ def print_explanations(explanations: Explanations) -> None:
 
 def print_figures(explanations: Explanations) -> None:
     """The main figures beside floor and controls, where they were measured, and the seconds of the run."""
-    _print_figures(explanations.about.get("metrics") or {})
+    _print_figures(explanations.about.get("metrics") or {}, explanations.about.get("real") is True)
     timings = explanations.about.get("timings") or {}
     if "WALL" in timings:
         say(f"{timings['WALL']:.1f} s in all")
@@ -170,12 +170,12 @@ def _words(best: Explanation) -> list[str]:
     return [column for column, _ in best.top_features(best.node, ROW_WORDS)]
 
 
-def _print_figures(metrics: Mapping[str, Any]) -> None:
+def _print_figures(metrics: Mapping[str, Any], real: bool) -> None:
     from dignn.metrics.controls import CONTROLS
 
     floor = metrics.get("floor") or {}
-    refined = {"refined": metrics["candidates"]} if metrics.get("candidates") else {}
-    columns = {"ours": metrics, **refined, "real": floor}
+    refined = {"all" if real else "refined": metrics["candidates"]} if metrics.get("candidates") else {}
+    columns = {"some" if real else "ours": metrics, **refined, "real": floor}
     for name, column in (metrics.get("control") or {}).items():
         columns[CONTROLS[name].short if name in CONTROLS else name] = column
     rows = []
@@ -185,7 +185,9 @@ def _print_figures(metrics: Mapping[str, Any]) -> None:
             rows.append([title, *(NO_VALUE if number is None else f"{number:.3f}" for number in found)])
     if rows:
         table(["figure", *columns], rows, title="Main figures; real graphs as floor, the others as controls")
-        if refined:
+        if refined and real:
+            say("some: as many of the real graphs as of controls; all: all of them, from which those shown are chosen")
+        elif refined:
             say(
                 "ours: random candidates, not refined, as many as of real graphs and of controls; "
                 "refined: all candidates, refined where need be, from which the explanations shown are chosen"

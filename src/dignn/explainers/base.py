@@ -99,6 +99,7 @@ class Explainer(ABC):
     """
 
     name: ClassVar[str]
+    shows_real: ClassVar[bool] = False  # whether its graphs are those of the data, and nothing is generated
     presets: ClassVar[Mapping[str, RunSettings]] = {
         "fast": RunSettings(),
         "smoke": RunSettings(subgraphs_per_size=20, candidates=96),
@@ -485,6 +486,7 @@ class Explainer(ABC):
             "validity": validity.counts(),
             "sampling": self.real.report,
             **({"dropped": dropped} if dropped else {}),
+            **({"real": True} if self.shows_real else {}),
             "call": call,
             "from_preset": from_preset(self.about["config"], self.presets, self._given.get("preset")),
             "agreement": agreement(self.train_scores, self.real.train_given),

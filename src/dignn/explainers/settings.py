@@ -17,9 +17,9 @@ class RunSettings:
         sizes: nodes per explanation graph. By default what the data set recommends, 10 to 15 for a graph of your
             own (fewer where its components are smaller), and the sizes of the data's graphs for graph classification.
         subgraphs_per_size: real subgraphs sampled per size; one in five is for measuring, not for learning.
-        candidates: generated graphs in all, shared out evenly over the sizes.
+        candidates: graphs to choose from in all, of all sizes; generated ones evenly.
         selection: how explanations are chosen: highest (the paper's rule: the highest probability), typical (inside the
-            range of real members, nearly the highest, and nearest to members in the model's embedding space) or
+            range of real members, nearly the highest, and nearest to members in the model's embedding space),
             representative (the same, but first the graph with the structure most typical of the class), covering
             (those that most real members are near to, however sure the model is) or proposed (as they come).
         tolerance: how far below the best probability that of the first explanation, and the mean of several, may be; a

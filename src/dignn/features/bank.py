@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -162,16 +163,9 @@ class FeatureBank:
 
     def _set_means(self, means: dict[str, NeighbourMeans], seed: Seed) -> None:
         """Which types are means of others, and where rows of these come from that graphs leave out."""
-
-        def reserve(source: str) -> Reserve:
-            return Reserve(
-                lambda condition, own: self._generate(source, condition, own),
-                self.schema.spec(source).width,
-                seed.child(source),
-            )
-
         self._means, self._reserve_seed = means, seed
-        self._reserves = {each.source: reserve(each.source) for each in means.values()}
+        sources = {each.source for each in means.values()}
+        self._reserves = {source: Reserve(self.schema.spec(source).width, seed.child(source)) for source in sources}
 
     @property
     def learning_steps(self) -> int:
@@ -258,7 +252,7 @@ class FeatureBank:
             if bool(marked.any()):
                 with blamed_on(self._file):
                     if means is not None:
-                        rows = means.fill(filled, around, self._reserves[means.source].take, own, marked)
+                        rows = means.fill(filled, around, partial(self._reserved, means.source), own, marked)
                     else:
                         rows = self._draw_nodes(name, marked, around, own, part, seen)
                     if self.schema.spec(name).kind is FeatureKind.IDENTITY and means is None:
@@ -339,6 +333,10 @@ class FeatureBank:
                 piece = part_of(tick, number, len(parts))
                 out[mine] = generator.sample(blind[mine], seed=seed.child("class", str(own)), tick=piece)
         return out
+
+    def _reserved(self, name: str, condition: Tensor, seed: Seed) -> Tensor:
+        """Rows of a type for nodes that graphs leave out."""
+        return self._reserves[name].take(condition, seed, partial(self._generate, name))
 
     def _tell_apart(
         self, table: Tensor, here: Tensor, condition: Tensor, name: str, seed: Seed, taken: set[tuple[int, int]]

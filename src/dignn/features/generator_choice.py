@@ -60,5 +60,5 @@ class GeneratorChoice:
         if self.too_few(table):
             return FEATURE_GENERATORS["bootstrap"]
         sparse, dense = self.possible(table.spec.kind)
-        is_sparse = sparse != dense and float((table.rows != 0).double().mean()) <= SPARSE
+        is_sparse = sparse != dense and int(table.rows.count_nonzero()) <= SPARSE * table.rows.numel()
         return FEATURE_GENERATORS[sparse if is_sparse else dense]

@@ -18,36 +18,38 @@ from dignn.features.table import draw_label
 # Rows of a label, and numbers in those of all labels together; a label has some however many labels there are.
 ROWS, NUMBERS, LEAST = 1024, 2**24, 8
 
+Generate = Callable[[Tensor, Seed], Tensor]
+"""(conditions (m, L), seed) -> rows (m, d)"""
+
 
 class Reserve:
     """Rows of one node type, by label.
 
     Args:
-        generate: makes rows (m, d) for conditions (m, L) with a seed.
         width: d.
         seed: of the rows; those of a label are the same whenever it is asked for first.
     """
 
-    def __init__(self, generate: Callable[[Tensor, Seed], Tensor], width: int, seed: Seed) -> None:
-        self._generate, self._width, self._seed = generate, width, seed
+    def __init__(self, width: int, seed: Seed) -> None:
+        self._width, self._seed = width, seed
         self._rows: dict[int, Tensor] = {}
 
-    def take(self, condition: Tensor, seed: Seed) -> Tensor:
-        """A row for each condition (m, L), any of those of its label.  (m, d)"""
+    def take(self, condition: Tensor, seed: Seed, generate: Generate) -> Tensor:
+        """A row for each condition (m, L), any of those of its label, which are made where they are not.  (m, d)"""
         generator = seed.torch()
         label = draw_label(condition, generator)
         point = torch.rand(len(label), generator=generator, dtype=torch.float64)
         out = torch.empty(len(label), self._width)
         for number in label.unique().tolist():
-            here, rows = label == number, self._of(number, condition.size(1))
+            here, rows = label == number, self._of(number, condition.size(1), generate)
             out[here] = rows[(point[here] * len(rows)).long()]
         return out
 
-    def _of(self, label: int, labels: int) -> Tensor:
+    def _of(self, label: int, labels: int, generate: Generate) -> Tensor:
         """All rows of a label; the last one, after all ``labels``, is that of nodes without a class."""
         if label not in self._rows:
             count = max(LEAST, min(ROWS, NUMBERS // ((labels + 1) * max(1, self._width))))
             condition = torch.zeros(count, labels + 1)
             condition[:, label] = 1.0
-            self._rows[label] = self._generate(condition[:, :labels], self._seed.child(label))
+            self._rows[label] = generate(condition[:, :labels], self._seed.child(label))
         return self._rows[label]

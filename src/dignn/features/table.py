@@ -10,14 +10,13 @@ from torch import Tensor
 
 from dignn.core.errors import DignnError
 from dignn.graphs.column_checks import breach, missing_where_it_may_not
+from dignn.graphs.feature_matrix import CELLS
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
 # A condition that lacks no more than this to 1 lacks nothing.
 _ROUNDING = 1e-4
 # Rows with at most this share of entries that are not zero are kept in files as those entries.
 _PACKED = 0.2
-# Numbers that are looked at together: few enough to stay at hand.
-CELLS = 2**20
 
 
 @dataclass(frozen=True, eq=False)

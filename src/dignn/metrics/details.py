@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 def by_rule(ranking: Ranking, reality: Reality) -> dict[str, Any]:
     """``selection``: what each rule gives from the same candidates, by every metric of which graphs are chosen."""
     found: dict[str, Any] = {}
-    for rule in SELECTIONS:
+    for rule in dict.fromkeys((*SELECTIONS, ranking.ranker.rule)):
         chosen = ranking.by(rule)
         measured = measured_graphs(ranking.candidates, ranking.scores, chosen)
         first = [(several[0].score, number) for number, several in enumerate(chosen) if several]

@@ -35,7 +35,7 @@ def content(explanations: Explanations) -> dict[str, Any]:
     target = None if schema is None or schema.layout is Layout.HOMOGENEOUS else schema.target
     return {
         "funnel": _funnel(explanations),
-        "sampling": _sampling(part(about, "sampling")),
+        "sampling": _sampling(part(about, "sampling"), about.get("real") is True),
         "structure": structure_in_words(config),
         "features": features_in_words(part(generation, "features")),
         "refinement": refinement_in_words(generation.get("refinement")),
@@ -54,7 +54,7 @@ def content(explanations: Explanations) -> dict[str, Any]:
 def _funnel(explanations: Explanations) -> Markup | None:
     validity = part(explanations.about, "validity")
     counts = {
-        "Generated": entry(validity, int, "generated"),
+        "Looked at" if explanations.about.get("real") is True else "Generated": entry(validity, int, "generated"),
         "… and connected": entry(validity, int, "connected"),
         "… and consistent with the data's metagraph": entry(validity, int, "valid"),
         "Chosen as explanations": sum(len(several) for several in explanations.values()),
@@ -62,10 +62,10 @@ def _funnel(explanations: Explanations) -> Markup | None:
     rows = [(name, float(count), f"{count:,}") for name, count in counts.items() if count is not None]
     if len(rows) < len(counts):
         return None
-    return bars(rows, title="From generated graphs to explanations")
+    return bars(rows, title="From graphs to explanations")
 
 
-def _sampling(sampling: Mapping[str, Any]) -> str | None:
+def _sampling(sampling: Mapping[str, Any], real: bool) -> str | None:
     asked, found = entry(sampling, int, "asked"), entry(sampling, int, "found")
     if asked is None or found is None:
         return None
@@ -76,10 +76,8 @@ def _sampling(sampling: Mapping[str, Any]) -> str | None:
             f"Only {found:,} of {asked:,} real graphs could be drawn: the data has too few components of the wanted "
             f"size, or held-out graphs that repeat learned ones.{more}"
         )
-    return (
-        f"The generators learned from {found:,} small real graphs, less one in five that was held out for "
-        f"measuring.{more}"
-    )
+    who = "Shown graphs were chosen from" if real else "The generators learned from"
+    return f"{who} {found:,} small real graphs, less one in five that was held out for measuring.{more}"
 
 
 def _trainings(found: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:

@@ -85,7 +85,8 @@ def chosen_in_words(explanations: Explanations) -> str:
     told = []
     if items and rule is not None and made is not None and valid is not None:
         sound = "" if made == valid else f" and {valid:,} found sound"
-        told.append(f"{made:,} graphs were made{sound}; shown are, of each class, {rule}.")
+        how = "real graphs were looked at" if about.get("real") is True else "graphs were made"
+        told.append(f"{made:,} {how}{sound}; shown are, of each class, {rule}.")
     known = [item.standing for item in items if item.standing is not None]
     outside = sum(not standing.inside for standing in known)
     if outside:

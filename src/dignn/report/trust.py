@@ -39,7 +39,12 @@ _CHOSEN = "the explanations shown are chosen from these"
 def content(explanations: Explanations) -> dict[str, Any]:
     """What ``trust.html`` shows; parts that a run lacks are None."""
     metrics = explanations.about.get("metrics")
-    always = {"difference": entry(explanations.about, str, "difference"), "graphs": _graphs(explanations)}
+    real = explanations.about.get("real") is True
+    always = {
+        "difference": entry(explanations.about, str, "difference"),
+        "graphs": _graphs(explanations),
+        "real": real,
+    }
     if not isinstance(metrics, Mapping):
         return {"measured": False, "summary": [], "realism": None, "faithfulness": None, **always}
     reader = _Reader(metrics)
@@ -48,7 +53,7 @@ def content(explanations: Explanations) -> dict[str, Any]:
     parts["realism"] |= {"types": features_by_type(metrics), "overlap": _overlap(metrics), "fresh": reader.fresh()}
     first = mean([several[0].score for several in explanations.values() if several])
     parts["faithfulness"] |= {"rules": rules(metrics), "chemistry": chemistry(metrics)}
-    return {"measured": True, "summary": summed_up(judged, first), **parts, **always}
+    return {"measured": True, "summary": summed_up(judged, first, real=real), **parts, **always}
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ _BY_DISTANCE = (
     "By every distance of structure generated graphs are like real ones; whether a classifier could tell them apart "
     "cannot be judged on this data."
 )
-_BEST = "Of the best generated graphs that are like real members the model is"
+_BEST = "Of the best graphs that are like real members the model is"
 _SURE: dict[Level, str] = {
     "good": f"{_BEST} as sure as of its surest real members.",
     "fair": f"{_BEST} less sure than of its surest real members.",
@@ -88,12 +88,15 @@ _UNSURE = 0.8
 _RELATIVE = ("sound.mmd.", "sound.typed_gf", "sound.coverage")
 
 
-def summed_up(judged: Mapping[FigurePath, Judged], shown: float | None = None) -> list[tuple[Level, str]]:
+def summed_up(
+    judged: Mapping[FigurePath, Judged], shown: float | None = None, *, real: bool = False
+) -> list[tuple[Level, str]]:
     """Sentences, each with how good the news is; nothing is said of what was not measured.
 
     Args:
         judged: by the path of their figure in ``metrics.json``.
         shown: mean probability of the first explanation of each class; None where there are none.
+        real: whether graphs are those of the data, so that nothing is to be said of how realistic or new they are.
     """
     valid = [(_VALID, _worst(judged, "sound.yield"))]
     copies = [
@@ -102,6 +105,7 @@ def summed_up(judged: Mapping[FigurePath, Judged], shown: float | None = None) -
     ]
     more = [(_TRUTH, _worst(judged, "sound.planted.")), (_COVER, _worst(judged, "sound.coverage"))]
     realism = [*_worded(valid), *_graphs(judged), *_features(judged), *_worded(copies)]
+    realism = [] if real else realism
     return [*realism, *_sure(judged, shown), *_parts(judged), *_worded(more), *_contrast(judged)]
 
 

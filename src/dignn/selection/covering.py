@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from scipy.spatial.distance import cdist
 
 from dignn.model.scores import Scores
 from dignn.selection.candidates import Candidates
@@ -46,11 +47,9 @@ def covering(embedding: np.ndarray, members: np.ndarray, radius: float) -> torch
 
     What is covered counts no more; once all is covered that can be, everything counts again.
     """
-    from sklearn.metrics import pairwise_distances
-
     chosen: list[int] = []
     if len(embedding) and len(members):
-        near = (pairwise_distances(embedding, members) <= radius).astype(np.float32)
+        near = (cdist(embedding, members) <= radius).astype(np.float32)
         left, free = np.ones(len(members), dtype=np.float32), np.ones(len(embedding), dtype=bool)
         while free.any():
             gain = np.where(free, near @ left, -1.0)

@@ -65,15 +65,16 @@ def _select(candidates: Candidates, scores: Scores, known: Representative, numbe
     order, inside = _in_order(candidates, scores, members, _tiers(candidates, scores, members), max(MOST_POOL, top_k))
     if not order:
         return []
-    probability = scores.probability[[choice.score for choice in order[:inside]], members.class_index].numpy()
+    rows = [choice.score for choice in order[:inside]]
+    probability = scores.probability[rows, members.class_index].double().numpy()
     least = float(probability[0]) - known.tolerance
     clear = float(probability[0]) - EACH * known.tolerance
     pool = order[: min(int((probability >= clear).sum()), MOST_POOL)]
     sure = min(int((probability >= least).sum()), len(pool))
-    rows = torch.tensor([choice.score for choice in pool])
+    of_pool = torch.tensor([choice.score for choice in pool])
     some = np.arange(len(pool))
     if known.parts is None:
-        typical = -members.place(scores, rows).distance
+        typical = -members.place(scores, of_pool).distance
         first = int(typical[:sure].argmax())
     else:
         typical = known.parts[number].share_in([candidates.plain[choice.graph] for choice in pool])
@@ -82,7 +83,7 @@ def _select(candidates: Candidates, scores: Scores, known: Representative, numbe
         half = np.argsort(-typical, kind="stable")[: -(-len(pool) // 2)]
         some = np.union1d(half, [first])
     covering = _cover(
-        scores.embedding[rows[some]].double().numpy(),
+        scores.embedding[of_pool[some]].double().numpy(),
         probability[some],
         members,
         int(np.searchsorted(some, first)),

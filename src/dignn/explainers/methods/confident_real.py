@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
-from dignn.explainers.real_graphs import RealGraphsExplain
+from dignn.explainers.real_graphs import ALL, RealGraphsExplain
 from dignn.explainers.registry import EXPLAINERS
 from dignn.explainers.settings import RunSettings
-from dignn.graphs.batch import GraphBatch
 
 
 @EXPLAINERS.register("confident-real")
@@ -16,10 +15,6 @@ class ConfidentReal(RealGraphsExplain):
     """All training graphs compete, and the highest probability wins."""
 
     presets: ClassVar[Mapping[str, RunSettings]] = {
-        "fast": RunSettings(selection="highest"),
+        "fast": RunSettings(selection="highest", candidates=ALL),
         "smoke": RunSettings(selection="highest", subgraphs_per_size=20, candidates=96),
     }
-
-    def candidates(self, sizes: Sequence[int]) -> GraphBatch:
-        with self.run.stage("GGAT"):
-            return self.at_random(len(self.real.train))

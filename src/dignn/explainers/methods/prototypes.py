@@ -6,13 +6,12 @@ near to, then the one that most of the rest are near to, and so on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
-from dignn.explainers.real_graphs import RealGraphsExplain
+from dignn.explainers.real_graphs import ALL, RealGraphsExplain
 from dignn.explainers.registry import EXPLAINERS
 from dignn.explainers.settings import RunSettings
-from dignn.graphs.batch import GraphBatch
 
 
 @EXPLAINERS.register("prototypes")
@@ -20,10 +19,6 @@ class Prototypes(RealGraphsExplain):
     """Real graphs that cover their class."""
 
     presets: ClassVar[Mapping[str, RunSettings]] = {
-        "fast": RunSettings(selection="covering"),
+        "fast": RunSettings(selection="covering", candidates=ALL),
         "smoke": RunSettings(selection="covering", subgraphs_per_size=20, candidates=96),
     }
-
-    def candidates(self, sizes: Sequence[int]) -> GraphBatch:
-        with self.run.stage("GGAT"):
-            return self.at_random(len(self.real.train))

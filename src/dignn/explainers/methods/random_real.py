@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from dignn.explainers.real_graphs import RealGraphsExplain
 from dignn.explainers.registry import EXPLAINERS
 from dignn.explainers.settings import RunSettings
-from dignn.graphs.batch import GraphBatch
 
 
 @EXPLAINERS.register("random-real")
@@ -19,7 +18,3 @@ class RandomReal(RealGraphsExplain):
         "fast": RunSettings(selection="proposed"),
         "smoke": RunSettings(selection="proposed", subgraphs_per_size=20, candidates=96),
     }
-
-    def candidates(self, sizes: Sequence[int]) -> GraphBatch:
-        with self.run.stage("GGAT"):
-            return self.at_random(len(sizes))

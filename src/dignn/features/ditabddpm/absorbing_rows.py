@@ -136,7 +136,7 @@ class AbsorbingRows:
         """Sets how far rows lean towards their class, by rows that the network has not learned from."""
         trial = copy(self)  # counts the learned rows alone
         trial.learn_frequencies(learned)
-        told = LogFrequencies.of(held, self._always).all_rows
+        told = LogFrequencies.of(held, trial._always).all_rows
 
         def present(emphasis: float, label: Tensor, given: Given) -> Tensor:
             trial.emphasis = emphasis

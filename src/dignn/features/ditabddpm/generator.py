@@ -110,8 +110,8 @@ class DiTabDDPM(FeatureGenerator):
 
     def _choose(self, table: Table) -> str:
         kind = table.spec.kind
-        row, column = table.entries
-        share = len(row) / max(1, table.rows.numel())
+        there = int(table.rows.count_nonzero())
+        share = there / max(1, table.rows.numel())
         if kind is FeatureKind.CONTINUOUS:
             if share > SPARSE:
                 raise DignnError(
@@ -123,7 +123,7 @@ class DiTabDDPM(FeatureGenerator):
             return "marginal"
         if self.config.noise == "absorbing":
             return "absorbing"
-        repeats = float((table.rows[row, column] > 1).sum()) / max(1, len(row))
+        repeats = int((table.rows > 1).sum()) / max(1, there)
         sets = share <= SPARSE and repeats <= FEW_REPEATS
         return "absorbing" if sets or table.spec.width >= WIDE else "marginal"
 

@@ -48,7 +48,7 @@ def surest(value: float, floor: float | None, controls: Mapping[str, float]) -> 
     if as_high:
         return Verdict("fair", f"about as high for {' and '.join(as_high)} as well, so by itself it says little")
     less = " and of ".join(NO_GOOD[name] for name in known)
-    return Verdict("good", f"the model is sure of the best generated graphs, and less sure of {less}")
+    return Verdict("good", f"the model is sure of the best graphs, and less sure of {less}")
 
 
 def sure_inside(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
