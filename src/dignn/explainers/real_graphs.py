@@ -18,7 +18,10 @@ ALL = 10_000
 
 
 class RealGraphsExplain(Explainer):
-    """Shows training graphs with their own features; methods differ in the rule that chooses and in how many compete."""
+    """Shows training graphs with their own features; methods differ in the rule that chooses, and in how many compete.
+
+    Nothing is generated.
+    """
 
     shows_real: ClassVar[bool] = True
 
