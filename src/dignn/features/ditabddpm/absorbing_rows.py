@@ -47,8 +47,8 @@ from dignn.graphs.feature_spec import FeatureKind
 
 # The share of counts that are not 1 from which on they are learned rather than drawn column by column.
 LEAST_REPEATS = 0.05
-# Steps in which all columns of a row are revealed.
-MOST_REVEALS = 8
+# Steps in which all columns of a row are revealed: in 8, rows of a hundred words are told more easily.
+MOST_REVEALS = 16
 # Calibration: rounds, rows in each, cells that these may have, columns from which there is none, and how many entries
 # of a column are too few to tell anything.
 _ROUNDS, _ROWS, _CELLS, _MANY, _FEW = 2, 16384, 2**21, 1000, 4
