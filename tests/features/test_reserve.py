@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from dignn.core.seeds import Seed
-from dignn.features.reserve import LEAST, NUMBERS, ROWS, Reserve
+from dignn.features.reserve import LEAST_RESERVED, RESERVED_NUMBERS, RESERVED_ROWS, Reserve
 
 
 class Asked:
@@ -37,9 +37,9 @@ def test_rows_are_those_of_the_label_and_drawn_once() -> None:
     for attempt in range(3):
         made = reserve.take(conditions(label, 3), Seed(attempt), asked)
         assert torch.equal(made[:, 0].long(), label)
-    assert asked.asked == [ROWS] * 4
+    assert asked.asked == [RESERVED_ROWS] * 4
     different = made[label == 1, 1].unique()
-    assert len(different) > 0.95 * ROWS  # all of them are taken
+    assert len(different) > 0.95 * RESERVED_ROWS  # all of them are taken
     counts = torch.unique(made[label == 1, 1], return_counts=True)[1].float()
     assert float(counts.mean()) < 6
     assert float(counts.max()) < 25  # each as often as any other
@@ -70,5 +70,5 @@ def test_many_labels_and_columns_share_what_is_kept() -> None:
     asked = Asked()
     reserve = Reserve(3000, Seed(0))
     reserve.take(conditions(torch.arange(1000), 1000), Seed(0), lambda *given: asked(*given)[:, :1].expand(-1, 3000))
-    assert max(asked.asked) == LEAST
-    assert max(asked.asked) * 3000 * 1001 <= 2 * NUMBERS
+    assert max(asked.asked) == LEAST_RESERVED
+    assert max(asked.asked) * 3000 * 1001 <= 2 * RESERVED_NUMBERS

@@ -14,7 +14,7 @@ from dignn.graphs.validity import connected
 from dignn.sampling.division import is_learned
 
 # Graphs that methods look at which look at all of them: more than there are, with the usual settings.
-ALL = 10_000
+EVERY_GRAPH = 10_000
 
 
 class RealGraphsExplain(Explainer):

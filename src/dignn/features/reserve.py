@@ -16,7 +16,7 @@ from dignn.core.seeds import Seed
 from dignn.features.table import draw_label
 
 # Rows of a label, and numbers in those of all labels together; a label has some however many labels there are.
-ROWS, NUMBERS, LEAST = 1024, 2**24, 8
+RESERVED_ROWS, RESERVED_NUMBERS, LEAST_RESERVED = 1024, 2**24, 8
 
 Generate = Callable[[Tensor, Seed], Tensor]
 """(conditions (m, L), seed) -> rows (m, d)"""
@@ -48,7 +48,7 @@ class Reserve:
     def _of(self, label: int, labels: int, generate: Generate) -> Tensor:
         """All rows of a label; the last one, after all ``labels``, is that of nodes without a class."""
         if label not in self._rows:
-            count = max(LEAST, min(ROWS, NUMBERS // ((labels + 1) * max(1, self._width))))
+            count = max(LEAST_RESERVED, min(RESERVED_ROWS, RESERVED_NUMBERS // ((labels + 1) * max(1, self._width))))
             condition = torch.zeros(count, labels + 1)
             condition[:, label] = 1.0
             self._rows[label] = generate(condition[:, :labels], self._seed.child(label))

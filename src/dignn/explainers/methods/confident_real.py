@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from dignn.explainers.real_graphs import ALL, RealGraphsExplain
+from dignn.explainers.real_graphs import EVERY_GRAPH, RealGraphsExplain
 from dignn.explainers.registry import EXPLAINERS
 from dignn.explainers.settings import RunSettings
 
@@ -15,6 +15,6 @@ class ConfidentReal(RealGraphsExplain):
     """All training graphs compete, and the highest probability wins."""
 
     presets: ClassVar[Mapping[str, RunSettings]] = {
-        "fast": RunSettings(selection="highest", candidates=ALL),
+        "fast": RunSettings(selection="highest", candidates=EVERY_GRAPH),
         "smoke": RunSettings(selection="highest", subgraphs_per_size=20, candidates=96),
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from dignn.explainers.real_graphs import ALL, RealGraphsExplain
+from dignn.explainers.real_graphs import EVERY_GRAPH, RealGraphsExplain
 from dignn.explainers.registry import EXPLAINERS
 from dignn.explainers.settings import RunSettings
 
@@ -19,6 +19,6 @@ class Prototypes(RealGraphsExplain):
     """Real graphs that cover their class."""
 
     presets: ClassVar[Mapping[str, RunSettings]] = {
-        "fast": RunSettings(selection="covering", candidates=ALL),
+        "fast": RunSettings(selection="covering", candidates=EVERY_GRAPH),
         "smoke": RunSettings(selection="covering", subgraphs_per_size=20, candidates=96),
     }
