@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -91,6 +92,20 @@ def test_nothing_is_shown_that_metrics_call_unseen(
     train = one.train_scores
     assert not bool(is_learned(one.real.train, train.graph, train.node, one.real.learned_rows).all())  # some are
     assert explanations.about["real"] is True
+
+
+def test_the_page_says_that_nothing_was_generated(
+    explained: dict[str, tuple[Explainer, Explanations]], tmp_path: Path
+) -> None:
+    said = {
+        name: explanations.report(tmp_path / f"{name}.html").read_text(encoding="utf-8")
+        for name, (_, explanations) in explained.items()
+    }
+    for name in REAL:
+        assert "These are real graphs." in said[name]
+        assert "real graphs were looked at" in said[name]
+        assert "The generators learned" not in said[name]
+    assert "These are real graphs." not in said["random-tree"]
 
 
 def test_as_many_compete_as_are_asked_for(planted: Dataset) -> None:

@@ -62,6 +62,13 @@ def members_of(number: int, count: int = 60, seed: int = 0) -> Members:
     return Members.of(number, scores, batch, Seed(0))
 
 
+def two_groups() -> Members:
+    """Members of class 0 in two places."""
+    groups = np.concatenate([np.zeros((20, 2)), np.full((20, 2), 4.0)])
+    sure = np.linspace(2, 7, 40)
+    return Members(0, sure, sure, groups + np.random.default_rng(0).normal(size=(40, 2)) / 5, np.full(40, 0.5))
+
+
 @pytest.fixture(scope="module")
 def members() -> list[Members]:
     return [members_of(number) for number in range(2)]
@@ -218,10 +225,7 @@ def test_the_mean_of_several_lies_within_the_tolerance_and_each_within_three(
 
 def test_a_single_one_may_be_three_tolerances_away_once_the_mean_allows_it(members: list[Members]) -> None:
     """Ten graphs at one place, and one that is less sure and covers others; after two of the ten it is chosen."""
-    groups = (
-        np.concatenate([np.zeros((20, 2)), np.full((20, 2), 4.0)]) + np.random.default_rng(0).normal(size=(40, 2)) / 5
-    )
-    known = Members(0, np.linspace(2, 7, 40), np.linspace(2, 7, 40), groups, np.full(40, 0.5))
+    known = two_groups()
     mixed = Made()
     for number in range(11):
         far = number == 10
@@ -352,10 +356,7 @@ def test_greedy_covers_nearly_as_much_as_the_best_of_all_sets(count: int, seed: 
 
 
 def test_two_groups_of_members_are_both_covered(members: list[Members]) -> None:
-    groups = (
-        np.concatenate([np.zeros((20, 2)), np.full((20, 2), 4.0)]) + np.random.default_rng(0).normal(size=(40, 2)) / 5
-    )
-    known = Members(0, np.linspace(3, 7, 40), np.linspace(3, 7, 40), groups, np.full(40, 0.5))
+    known = two_groups()
     mixed = Made()
     for number in range(10):
         mixed.add(path(2 + number), 5.0, np.full(2, 4.0 * (number == 7)))

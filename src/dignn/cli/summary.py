@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dignn.cli.console import say, table
-from dignn.report.lookup import entry, number_at
+from dignn.report.lookup import entry, number_at, shows_real
 from dignn.report.safe_text import shortened
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def print_explanations(explanations: Explanations) -> None:
 
 def print_figures(explanations: Explanations) -> None:
     """The main figures beside floor and controls, where they were measured, and the seconds of the run."""
-    _print_figures(explanations.about.get("metrics") or {}, explanations.about.get("real") is True)
+    _print_figures(explanations.about.get("metrics") or {}, shows_real(explanations.about))
     timings = explanations.about.get("timings") or {}
     if "WALL" in timings:
         say(f"{timings['WALL']:.1f} s in all")

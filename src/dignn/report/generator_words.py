@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dignn.report.lookup import entry, part
+from dignn.report.lookup import entry, part, shows_real
 
 _STRUCTURE = {
     "node-growth": (
@@ -38,7 +38,7 @@ def origin_in_words(about: Mapping[str, Any]) -> tuple[str, str]:
     """What an explanation is, as far as a run tells how its graphs were made: a phrase, and what there is to add."""
     settings, explainer = part(about, "config"), entry(about, str, "explainer")
     structure, features = str(settings.get("structure")), str(settings.get("features"))
-    if about.get("real") is True:
+    if shows_real(about):
         return "a small real graph,", "chosen from the data: nothing was generated."
     if explainer != "dignnexplainer" or not settings:
         who = f" that the explainer “{explainer}” made" if explainer is not None and settings else ""

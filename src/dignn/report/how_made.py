@@ -14,7 +14,7 @@ from dignn.graphs.schema import Layout
 from dignn.report.charts.bars import bars
 from dignn.report.charts.curves import Curve, curves
 from dignn.report.generator_words import features_in_words, refinement_in_words, structure_in_words
-from dignn.report.lookup import entry, number_at, part
+from dignn.report.lookup import entry, number_at, part, shows_real
 from dignn.report.reproduce import changes, command, preset_of, python_call
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def content(explanations: Explanations) -> dict[str, Any]:
     target = None if schema is None or schema.layout is Layout.HOMOGENEOUS else schema.target
     return {
         "funnel": _funnel(explanations),
-        "sampling": _sampling(part(about, "sampling"), about.get("real") is True),
+        "sampling": _sampling(part(about, "sampling"), shows_real(about)),
         "structure": structure_in_words(config),
         "features": features_in_words(part(generation, "features")),
         "refinement": refinement_in_words(generation.get("refinement")),
@@ -54,7 +54,7 @@ def content(explanations: Explanations) -> dict[str, Any]:
 def _funnel(explanations: Explanations) -> Markup | None:
     validity = part(explanations.about, "validity")
     counts = {
-        "Looked at" if explanations.about.get("real") is True else "Generated": entry(validity, int, "generated"),
+        "Looked at" if shows_real(explanations.about) else "Generated": entry(validity, int, "generated"),
         "… and connected": entry(validity, int, "connected"),
         "… and consistent with the data's metagraph": entry(validity, int, "valid"),
         "Chosen as explanations": sum(len(several) for several in explanations.values()),

@@ -30,3 +30,8 @@ def number_at(layer: Any, path: str | tuple[str, ...]) -> float | None:
     if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
         return None
     return float(found)
+
+
+def shows_real(about: Any) -> bool:
+    """Whether the graphs of a run are those of the data, so that nothing was generated."""
+    return entry(about, bool, "real") is True

@@ -11,7 +11,7 @@ from dignn.evidence.label_order import below_guessing
 from dignn.evidence.task_words import TaskWords, words_of
 from dignn.report.generator_words import origin_in_words
 from dignn.report.graph_words import unbroken
-from dignn.report.lookup import entry, number_at, part
+from dignn.report.lookup import entry, number_at, part, shows_real
 
 if TYPE_CHECKING:
     from dignn.explanations.explanation import Explanations
@@ -85,7 +85,7 @@ def chosen_in_words(explanations: Explanations) -> str:
     told = []
     if items and rule is not None and made is not None and valid is not None:
         sound = "" if made == valid else f" and {valid:,} found sound"
-        how = "real graphs were looked at" if about.get("real") is True else "graphs were made"
+        how = "real graphs were looked at" if shows_real(about) else "graphs were made"
         told.append(f"{made:,} {how}{sound}; shown are, of each class, {rule}.")
     known = [item.standing for item in items if item.standing is not None]
     outside = sum(not standing.inside for standing in known)

@@ -15,7 +15,7 @@ from dignn.metrics.metric import GROUPS, Figure, Metric, all_metrics
 from dignn.report.charts.dots import CONTROL_SHAPES, Control, DotRow, dots, mark
 from dignn.report.graph_panel import legend
 from dignn.report.graph_svg import small_svg
-from dignn.report.lookup import entry, number_at, part
+from dignn.report.lookup import entry, number_at, part, shows_real
 from dignn.report.reference import SHOWN
 from dignn.report.trust_summary import FigurePath, Judged, summed_up
 from dignn.report.trust_tables import cell, chemistry, features_by_type, rules
@@ -39,7 +39,7 @@ _CHOSEN = "the explanations shown are chosen from these"
 def content(explanations: Explanations) -> dict[str, Any]:
     """What ``trust.html`` shows; parts that a run lacks are None."""
     metrics = explanations.about.get("metrics")
-    real = explanations.about.get("real") is True
+    real = shows_real(explanations.about)
     always = {
         "difference": entry(explanations.about, str, "difference"),
         "graphs": _graphs(explanations),

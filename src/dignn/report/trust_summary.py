@@ -104,8 +104,7 @@ def summed_up(
         (_COPIED_FEATURES, _worst(judged, "sound.features.memorisation")),
     ]
     more = [(_TRUTH, _worst(judged, "sound.planted.")), (_COVER, _worst(judged, "sound.coverage"))]
-    realism = [*_worded(valid), *_graphs(judged), *_features(judged), *_worded(copies)]
-    realism = [] if real else realism
+    realism = [] if real else [*_worded(valid), *_graphs(judged), *_features(judged), *_worded(copies)]
     return [*realism, *_sure(judged, shown), *_parts(judged), *_worded(more), *_contrast(judged)]
 
 

@@ -75,13 +75,12 @@ def _select(candidates: Candidates, scores: Scores, known: Representative, numbe
     some = np.arange(len(pool))
     if known.parts is None:
         typical = -members.place(scores, of_pool).distance
-        first = int(typical[:sure].argmax())
     else:
         typical = known.parts[number].share_in([candidates.plain[choice.graph] for choice in pool])
-        first = int(typical[:sure].argmax())
+    first = int(typical[:sure].argmax())
+    if known.parts is not None:
         # The half of more typical structure and the first explanation, in order of score again.
-        half = np.argsort(-typical, kind="stable")[: -(-len(pool) // 2)]
-        some = np.union1d(half, [first])
+        some = np.union1d(np.argsort(-typical, kind="stable")[: -(-len(pool) // 2)], [first])
     covering = _cover(
         scores.embedding[of_pool[some]].double().numpy(),
         probability[some],
