@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import machine
+from dignn.core.machine import machine
 
 PARTS = ("sampling", "scoring", "matching", "denoisers", "guidance", "pipeline")
 FOLDER = Path("docs/benchmarks")

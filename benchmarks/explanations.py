@@ -18,8 +18,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import machine, memory_of_children, peak_memory
+from benchmarks.measure import memory_of_children, peak_memory
 from benchmarks.tables import add_run_options, read_runs, run_apart
+from dignn.core.machine import machine
 
 DATASETS = ("dblp", "imdb", "mutag", "ba-shapes", "tree-cycle", "tree-grids", "ba-3motif", "planted")
 # Data sets with fewer columns, as in the paper: the name here, and the options.

@@ -22,8 +22,9 @@ from typing import Any
 import torch
 from joblib.externals.loky import get_reusable_executor
 
-from benchmarks.measure import machine, peak_memory
+from benchmarks.measure import peak_memory
 from benchmarks.tables import add_run_options, markdown, measured_on, read_runs, run_apart, span, write_between
+from dignn.core.machine import machine
 from dignn.core.seeds import Seed
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
 from dignn.features.bank import FeatureBank

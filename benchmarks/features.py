@@ -22,9 +22,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from benchmarks.measure import machine, peak_memory
+from benchmarks.measure import peak_memory
 from benchmarks.synthetic_tables import SYNTHETIC
 from benchmarks.tables import add_run_options, markdown, measured_on, read_runs, run_apart, span, write_between
+from dignn.core.machine import machine
 from dignn.core.seeds import Seed
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
 from dignn.features.conditions import class_of_condition, condition_data

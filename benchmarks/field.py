@@ -24,8 +24,9 @@ from torch_geometric.data import Data
 
 from benchmarks.field_metrics import ratios
 from benchmarks.field_sets import FIELD
-from benchmarks.measure import commit, machine, peak_memory
+from benchmarks.measure import commit, peak_memory
 from benchmarks.tables import add_run_options, markdown, measured_on, read_runs, run_apart, write_between
+from dignn.core.machine import machine
 from dignn.core.seeds import Seed
 from dignn.core.threads import single_thread
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS
@@ -81,7 +82,7 @@ def measure(name: str, steps: int, seed: int) -> dict[str, Any]:
     config = PRESETS["thorough"].node_growth
     if steps:
         training = replace(config.training, epochs=None, steps=steps)
-        config = replace(config, effort=1e9, training=training)
+        config = replace(config, effort=1e9, passes=1e9, training=training)
     with single_thread():
         known = as_batch(train)
         generator = NodeGrowth(config)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import resource
 import statistics
@@ -10,8 +9,6 @@ import subprocess
 import time
 from collections.abc import Callable
 from typing import Any
-
-import torch
 
 _SCALE = 1024**3 if platform.system() == "Darwin" else 1024**2  # bytes there, kilobytes elsewhere
 
@@ -35,16 +32,6 @@ def peak_memory() -> float:
 def memory_of_children() -> float:
     """Largest resident memory of any process that this one started and that has ended, GiB."""
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / _SCALE
-
-
-def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
-    return {
-        "cores": os.cpu_count(),
-        "processor": platform.machine(),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-    }
 
 
 def commit() -> str | None:

@@ -21,11 +21,12 @@ from typing import Any
 
 import torch
 
-from benchmarks.measure import machine, peak_memory
+from benchmarks.measure import peak_memory
 from benchmarks.realism_methods import METHODS, PER_SIZE, SETS, STAGES, TIMED, prepare
 from benchmarks.realism_tables import PAGE, key_of, number, write_tables
 from benchmarks.tables import add_run_options, read_runs, run_apart
 from benchmarks.whole_shapes import whole_shapes
+from dignn.core.machine import machine
 from dignn.core.seeds import Seed
 from dignn.core.threads import single_thread
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS

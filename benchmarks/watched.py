@@ -9,11 +9,8 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-# Seconds between two looks at memory. A look goes through all pages of a process, which takes time of the machine.
-LOOK_EVERY = 1.0
-_KIB_IN_GIB = 1024**2
+from dignn.core.machine import LOOK_EVERY, memory_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ def watch(command: Sequence[str], limit: float) -> Watched:
         process = subprocess.Popen(command, stdout=output, start_new_session=True)
         try:
             while process.poll() is None and time.perf_counter() - begin < limit:
-                most = max(most, sum(map(_gib, _family(process.pid))))
+                most = max(most, memory_of(process.pid))
                 time.sleep(LOOK_EVERY)
             code = process.poll()
         finally:
@@ -48,24 +45,3 @@ def watch(command: Sequence[str], limit: float) -> Watched:
                 process.wait()
         output.seek(0)
         return Watched(code, output.read(), most)
-
-
-def _family(pid: int) -> list[int]:
-    """A process and all that it started, directly or not."""
-    found = [pid]
-    for parent in found:
-        for children in Path(f"/proc/{parent}/task").glob("*/children"):
-            try:
-                found += map(int, children.read_text().split())
-            except OSError:  # it has just ended
-                continue
-    return found
-
-
-def _gib(pid: int) -> float:
-    """Memory of a process, its part of what it shares with others; 0.0 if it has ended."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0.0
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / _KIB_IN_GIB

@@ -20,9 +20,10 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import commit, machine
+from benchmarks.measure import commit
 from benchmarks.tables import add_run_options, append_run, read_runs
 from benchmarks.watched import watch
+from dignn.core.machine import machine
 
 RESULTS, PAGE = Path("docs/benchmarks/worlds.jsonl"), Path("docs/any-data.md")
 NAMES = tuple(f"worlds-{number}" for number in range(1, 13))

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = Path(dignn.__file__).parent
 ROOMS = sorted(path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__")
 # Names that mean the same in every room: what is to be implemented, its settings, where it is found by name.
-CONVENTIONAL = {"__init__", "base", "settings", "registry", "generator"}
+CONVENTIONAL = {"__init__", "base", "settings", "registry", "generator", "explainer"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -75,7 +75,8 @@ def test_a_constant_has_one_meaning() -> None:
     for name, path in constants():
         homes.setdefault(name, []).append(str(path.relative_to(SOURCE)))
     several = {name: paths for name, paths in homes.items() if len(paths) > 1}
-    assert several.keys() <= {"log"}, several  # a module's own logger, in all of them
+    # A module's own logger, in all of them, and the presets of every method that is a folder.
+    assert several.keys() <= {"log", "PRESETS"}, several
 
 
 def strings() -> Iterator[tuple[str, str]]:

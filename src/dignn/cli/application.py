@@ -13,7 +13,7 @@ from cyclopts.exceptions import CoercionError
 from rich.console import Console
 
 from dignn import __version__
-from dignn.cli import datasets, evaluate, explain, export, metrics, report, train
+from dignn.cli import benchmark, compare, datasets, evaluate, explain, export, metrics, report, train
 from dignn.cli.help_page import HelpPage
 from dignn.cli.mistakes import sentence
 from dignn.cli.options import settings_among
@@ -80,9 +80,13 @@ def application(given: Sequence[str] = ()) -> App:
     groups = "" if everything else groups_in(settings)
     more = f"Settings of {groups} are shown by: dignn explain {ALL}" if groups else ""
     commands: dict[str, list[Callable[..., None]]] = {
-        "Commands that explain": [explain.demo, with_settings(explain.explain, settings, everything=everything)],
+        "Commands that explain": [
+            explain.demo,
+            with_settings(explain.explain, settings, everything=everything),
+            compare.compare,
+        ],
         "Commands that take a finished run": [report.report, export.export, evaluate.evaluate],
-        "More commands": [datasets.datasets, train.train, metrics.metrics],
+        "More commands": [datasets.datasets, train.train, metrics.metrics, benchmark.benchmark],
     }
     for number, (title, several) in enumerate(commands.items(), start=1):
         group = Group(title, sort_key=number)

@@ -16,6 +16,8 @@ from rich.text import Text
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
+# Characters of a line that no table is longer than.
+WIDE = 400
 
 
 class _Messages(logging.Handler):
@@ -49,11 +51,17 @@ def say_json(value: Mapping[str, Any]) -> None:
     sys.stdout.write(json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None) -> None:
-    """Prints a table. Names in it come from users: brackets are shown as they are."""
+def table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None, *, wide: bool = False
+) -> None:
+    """Prints a table. Names in it come from users: brackets are shown as they are.
+
+    ``wide``: its lines are as long as need be where the output is a file.
+    """
     shown = Table(title=None if title is None else Text(title), title_justify="left", header_style="bold")
     for column in columns:
         shown.add_column(Text(column), overflow="fold")
     for row in rows:
         shown.add_row(*(Text(cell) for cell in row))
-    out.print(shown)
+    unbroken = wide and not out.is_terminal
+    out.print(shown, width=WIDE if unbroken else None, crop=not unbroken)

@@ -10,10 +10,9 @@ from cyclopts import Parameter
 from dignn.cli.console import say_json, say_path
 from dignn.cli.options import EXPLAINER, Flag, Folder, Known, Method, Own, Preset, check_names, settings_of
 from dignn.cli.rebuild import as_noted
-from dignn.cli.subject import is_file, of_dataset, of_file
+from dignn.cli.subject import is_file, of_dataset, of_file, refuse_options
 from dignn.cli.summary import print_accuracy, print_explanations, print_figures, summary
 from dignn.cli.working import working
-from dignn.core.errors import DignnError
 from dignn.core.presets import DEFAULT_PRESET
 from dignn.core.run_folder import check_folder
 from dignn.explainers.settings import RunSettings
@@ -98,7 +97,7 @@ def explain(
     """
     folder = out or Path("runs") / Path(name).stem
     file = is_file(name)
-    _refuse_options(name, known, own, file=file)
+    refuse_options(name, known, own, file=file)
     check_names(config)
     check_folder(folder)
     with working(quiet, json) as progress:
@@ -109,20 +108,6 @@ def explain(
         method = subject.explainer(explainer, config, seed, folder, preset, progress)
         explanations = _explained(method, subject, quiet, json)
     _show(explanations, folder, json)
-
-
-def _refuse_options(name: str, known: Known, own: Own, *, file: bool) -> None:
-    """Refuses options of a data set that were given with a file, and those of a file given with a data set."""
-    if file and known != Known():
-        raise DignnError(
-            f"--columns, --form and --download are of data sets that dignn knows, and {name} is a file; "
-            "leave them out (select columns before you train and save)"
-        )
-    if not file and own.given():
-        raise DignnError(
-            f"{', '.join(own.given())} needs a data file, and {name} is a data set with a model of its own; give a "
-            "file, or leave it out"
-        )
 
 
 def _explained(explainer: Explainer, subject: Subject, quiet: bool, json: bool) -> Explanations:

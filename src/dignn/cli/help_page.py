@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 # A name that is longer has a line of its own: of an option, of a command.
-SHORT = {"parameter": 14, "command": 8}
+SHORT = {"parameter": 14, "command": 9}
 # No text is so long that it is broken before we do it.
 UNBROKEN = 100_000
 

@@ -98,6 +98,20 @@ def is_file(name: str) -> bool:
     )
 
 
+def refuse_options(name: str, known: Known, own: Own, *, file: bool) -> None:
+    """Refuses options of a data set that were given with a file, and those of a file given with a data set."""
+    if file and known != Known():
+        raise DignnError(
+            f"--columns, --form and --download are of data sets that dignn knows, and {name} is a file; "
+            "leave them out (select columns before you train and save)"
+        )
+    if not file and own.given():
+        raise DignnError(
+            f"{', '.join(own.given())} needs a data file, and {name} is a data set with a model of its own; give a "
+            "file, or leave it out"
+        )
+
+
 def trained_on(name: str, seed: int, known: Known, progress: Progress) -> tuple[Dataset, TrainedModel]:
     """A data set, and dignn's own model of it, trained first where that has not been done yet.
 

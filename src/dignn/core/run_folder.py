@@ -37,7 +37,7 @@ STAGES = {
     "EVAL": "Measuring",
 }
 WALL = "WALL"
-CONFIG, TIMINGS = "config.json", "timings.json"
+CONFIG, TIMINGS, COUNTS = "config.json", "timings.json", "counts.json"
 
 
 class Run:
@@ -58,6 +58,8 @@ class Run:
         self._writing = threading.Lock()  # artifacts are made by several threads
         self._identity: dict[str, Any] = {}
         self._note: dict[str, Any] = {}
+        self._counted: Callable[[], int] = int  # nothing is counted
+        self._counted_before = 0  # by earlier starts, for what was loaded
         self._differs: Mapping[str, Differs] = {}
         if self.folder is not None:
             check_folder(self.folder)
@@ -141,14 +143,50 @@ class Run:
             return make()
         path = self.folder / name
         if path.exists() and not anew:
+            self._counted_before += self._counts().get(name, 0)
             return load(path)
+        before = self._count()
         made = make()
         with self._writing:
             check_wanted()
+            self._note_count(name, self._count() - before)
             save(made, path)
             self._made_something = True
             self.note_timings()
         return made
+
+    @contextmanager
+    def counting(self, counted: Callable[[], int]) -> Iterator[Callable[[], int]]:
+        """Counts what happens inside, such as graphs that a model scores; gives a function that says how many so far.
+
+        What an artifact cost that an earlier start made counts when it is loaded, so the number does not depend on how
+        often a run was stopped.
+
+        Args:
+            counted: the number so far, of this start.
+        """
+        begin = counted()
+        self._counted, self._counted_before = lambda: counted() - begin, 0
+        try:
+            yield self._count
+        finally:
+            self._counted, self._counted_before = int, 0
+
+    def _count(self) -> int:
+        return self._counted_before + self._counted()
+
+    def _counts(self) -> dict[str, int]:
+        """By artifact what was counted while it was made, where that is not 0."""
+        path = (self.folder or Path()) / COUNTS
+        found = read_json(path) if path.exists() else {}
+        if not all(type(value) is int for value in found.values()):
+            raise RunFolderError(f"{path} is damaged (it holds values that are no numbers); run again in a new folder")
+        return found
+
+    def _note_count(self, name: str, number: int) -> None:
+        known = self._counts()
+        if self.folder is not None and number != known.get(name, 0):
+            write_json(self.folder / COUNTS, {**known, name: number})
 
     def note_timings(self) -> dict[str, float]:
         """Writes what has been timed so far, if anything was made, and returns it."""

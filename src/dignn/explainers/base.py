@@ -187,6 +187,15 @@ class Explainer(ABC):
         """What learning and generating found, for the report: loss curves, yield, ... As JSON takes it."""
         return {}
 
+    @classmethod
+    def within(cls, settings: RunSettings, budget: int, classes: int) -> RunSettings:
+        """Settings with which at most ``budget`` graphs are scored, those that explanations are chosen from included.
+
+        A method that asks the model while it learns or makes candidates says here how it asks less. What a run scored
+        is noted as ``scored`` in ``generation.json``, without the candidates, which are scored to choose from them.
+        """
+        return replace(settings, candidates=min(settings.candidates, budget))
+
     # -- what a method may use ------------------------------------------------------------------------
 
     @cached_property
@@ -219,8 +228,8 @@ class Explainer(ABC):
 
     @cached_property
     def train_scores(self) -> Scores:
-        """What the model says of the real graphs to learn from."""
-        return self.adapter.score(self.real.train)
+        """What the model says of the real graphs to learn from; every method asks, so it is no cost of one."""
+        return self.adapter.score(self.real.train, counted=False)
 
     @cached_property
     def members(self) -> list[Members]:
@@ -405,12 +414,13 @@ class Explainer(ABC):
         return self.bank.fill(proposed, seed=seed, tick=tick) if bare else proposed
 
     def _make_candidates(self) -> GraphBatch:
-        proposed, bare = self._proposed()
-        with self.run.stage("NFGAT") as tick:
-            filled = self._filled(proposed, bare, tick)
-            self._unrefined(filled)
-            made = self.refine(filled)
-        self._findings = self.findings()
+        with self.run.counting(lambda: self.adapter.scored) as scored:
+            proposed, bare = self._proposed()
+            with self.run.stage("NFGAT") as tick:
+                filled = self._filled(proposed, bare, tick)
+                self._unrefined(filled)
+                made = self.refine(filled)
+            self._findings = {"scored": scored(), **self.findings()}
         if self.run.folder is not None:
             write_json(self.run.folder / GENERATION_FILE, self._findings)
         return made

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeAlias
 
 import torch
@@ -22,6 +22,7 @@ from dignn.core.torch_defaults import TORCH_AS_IT_STARTS, TorchDefaults
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.conversion import to_disjoint, weight_field
 from dignn.graphs.edge_tables import rows_in, table_in
+from dignn.graphs.feature_matrix import as_given
 from dignn.graphs.schema import Layout, Schema
 from dignn.graphs.tasks.base import RETURN_TYPES, ReturnType
 from dignn.model.calling import AnyGraph, Call, Forward
@@ -57,6 +58,10 @@ class GNNAdapter:
         defaults: dtype and device of tensors that the model makes without saying; by default as everywhere here.
         device: where a callable is asked, of which that is not known; a module is asked where its weights are. Graphs
             and scores are on the CPU.
+
+    Attributes:
+        scored: how many graphs were scored so far, a graph that is scored twice counted twice: what a method costs that
+            asks the model. Checking the model does not count.
     """
 
     def __init__(
@@ -81,34 +86,66 @@ class GNNAdapter:
         self._settled = False
         self._defaults = defaults
         self._device = device
+        self.scored = 0
 
     # -- scoring --------------------------------------------------------------------------------------
 
-    def score(self, batch: GraphBatch) -> Scores:
-        """Scores of every target node (or graph) of ``batch``, without gradients."""
+    def score(self, batch: GraphBatch, *, counted: bool = True) -> Scores:
+        """Scores of every target node (or graph) of ``batch``, without gradients.
+
+        ``counted``: whether the graphs count among those :attr:`scored`; not where every method asks about the same.
+        """
+        self.scored += len(batch) if counted else 0
         step = 1 if self.one_by_one else CHUNK
         with torch.no_grad(), trace_failure(self.model, self.schema):
             every = [self._score(batch[start : start + step], None) for start in range(0, len(batch), step)]
         parts = {number * step: part for number, part in enumerate(every) if len(part)}
         return Scores.cat(list(parts.values()), list(parts)) if parts else self._score(batch[:0], None)
 
-    def score_weighted(self, batch: GraphBatch, edge_weight: Tensor) -> Scores:
+    def score_weighted(
+        self,
+        batch: GraphBatch,
+        edge_weight: Tensor,
+        *,
+        type_weight: Tensor | None = None,
+        partial_edges: bool = False,
+    ) -> Scores:
         """Scores with messages multiplied by ``edge_weight`` (B, N, N), differentiable in the weights.
 
         Needs a module made of PyTorch Geometric layers; any other model gets the weights as the attribute
         ``edge_weight`` (``message_weight`` where the data has that itself) of the data that ``forward`` receives, and
-        must use them itself.
-        """
-        return self._score(batch, edge_weight)
+        must use them itself. Scores are differentiable in the batch's feature tables, too, where the data's features
+        are floating-point numbers.
 
-    def _score(self, batch: GraphBatch, edge_weight: Tensor | None) -> Scores:
+        Args:
+            batch: the graphs.
+            edge_weight: (B, N, N) of their edges.
+            type_weight: (B, N, T) how far a node is of each type, in place of its one-hot type, where that is what the
+                model sees of a node (``schema.type_in_x``).
+            partial_edges: whether an edge of weight 0 is to be as good as none, see
+                :func:`dignn.model.hooks.edge_weights`.
+        """
+        self.scored += len(batch)
+        return self._score(batch, edge_weight, type_weight, partial_edges)
+
+    def _score(
+        self,
+        batch: GraphBatch,
+        edge_weight: Tensor | None,
+        type_weight: Tensor | None = None,
+        partial_edges: bool = False,
+    ) -> Scores:
         graph, node = self.task.answers(batch)
         if not len(graph):
             empty = torch.empty(0, self.schema.num_classes)
             return Scores(graph, node, empty, empty, self.task)
-        data = self._placed(unlabelled(to_disjoint(batch, edge_weight)))
-        weighted = edge_weight is not None and has_message_passing(self.model)
-        hooked = edge_weights(self.model, data, weight_field(self.schema)) if weighted else nullcontext()
+        data = unlabelled(to_disjoint(batch, edge_weight))
+        if type_weight is not None:
+            data.x = as_given(type_weight[batch.mask], self.schema.features[0])
+        data = self._placed(data)
+        hooked: AbstractContextManager[None] = nullcontext()
+        if edge_weight is not None and has_message_passing(self.model):
+            hooked = edge_weights(self.model, data, weight_field(self.schema), partial_edges=partial_edges)
         with linear_layers() as layers, hooked:
             output = self._rows(data, batch, len(graph))
         embedding = self._embedding(layers, output, batch)

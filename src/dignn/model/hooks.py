@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from inspect import signature
 from threading import get_ident
 from typing import Any
 
@@ -13,6 +14,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from torch.utils.hooks import RemovableHandle
 from torch_geometric.data import Data, HeteroData
 from torch_geometric.nn import MessagePassing
+from torch_geometric.nn.aggr import MeanAggregation, MultiAggregation
 from torch_geometric.nn.dense.linear import Linear as PyGLinear
 
 from dignn.core.errors import DignnError, ModelMismatchError
@@ -71,29 +73,80 @@ def has_message_passing(model: Any) -> bool:
 
 
 @contextmanager
-def edge_weights(model: nn.Module, data: Data | HeteroData, field: str = "edge_weight") -> Iterator[None]:
+def edge_weights(
+    model: nn.Module, data: Data | HeteroData, field: str = "edge_weight", *, partial_edges: bool = False
+) -> Iterator[None]:
     """Inside, every message of every layer is multiplied by the weight of its edge in ``data``, in this field.
 
     Self-loops that a layer adds keep the weight 1. Works for every layer that passes messages along the
     ``edge_index`` of the data, attention included.
+
+    Args:
+        partial_edges: whether a weight says how far its edge is there, so that one of weight 0 is as good as none:
+            means of messages and normalisations by degree then count edges by their weights. (A softmax over edges
+            counts every edge as a whole one.)
     """
     layers = [module for module in model.modules() if isinstance(module, MessagePassing)]
     known = [(store.edge_index, store[field]) for store in data.edge_stores]
+    normalising = [layer for layer in layers if partial_edges and _counts_degrees(layer)]
     current: dict[int, Tensor] = {}
+    given: set[int] = set()  # layers that were given the weights themselves
+
+    def enter(layer: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        bound = signature(layer.forward).bind_partial(*inputs, **named).arguments
+        given.discard(id(layer))
+        if bound.get("edge_weight") is not None:  # the data's own
+            return inputs, named
+        given.add(id(layer))
+        return (), {**bound, "edge_weight": _weight_of(bound["edge_index"], known)}
 
     def before(layer: MessagePassing, inputs: tuple[Any, ...]) -> None:
         current[id(layer)] = _weight_of(inputs[0], known)
 
     def after(layer: MessagePassing, _inputs: tuple[Any, ...], message: Tensor) -> Tensor:
         weight = current[id(layer)]
+        if id(layer) in given:
+            return message
         dim = message.dim() + layer.node_dim if layer.node_dim < 0 else layer.node_dim
         return message * weight.view([-1 if axis == dim else 1 for axis in range(message.dim())])
 
+    def joined(layer: MessagePassing, inputs: tuple[Any, ...], output: Tensor) -> Tensor:
+        index = inputs[0].get("index")  # a layer with an aggregation of its own may do without
+        return output if index is None else _weighted_means(layer, index, current[id(layer)], output)
+
     with (
+        _removed(layer.register_forward_pre_hook(enter, with_kwargs=True) for layer in normalising),
         _removed(layer.register_propagate_forward_pre_hook(before) for layer in layers),
         _removed(layer.register_message_forward_hook(after) for layer in layers),
+        _removed(layer.register_aggregate_forward_hook(joined) for layer in layers if partial_edges),
     ):
         yield
+
+
+def _counts_degrees(layer: MessagePassing) -> bool:
+    """Whether a layer divides by degrees, and counts edges by weights where it is given any (GCN and its kin)."""
+    return getattr(layer, "normalize", False) is True and "edge_weight" in signature(layer.forward).parameters
+
+
+def _weighted_means(layer: MessagePassing, index: Tensor, weight: Tensor, output: Tensor) -> Tensor:
+    """What a layer aggregated (n, ...), with means over the weights of edges (E,) instead of over their number.
+
+    Weights of less than one edge in all count as one, so that a mean fades with its last edge.
+    """
+    several = layer.aggr_module
+    kinds = list(several.aggrs) if isinstance(several, MultiAggregation) else [several]
+    means = [isinstance(kind, MeanAggregation) for kind in kinds]
+    stacked = len(kinds) == 1 or (several.mode == "cat" and output.size(-1) % len(kinds) == 0)
+    if not any(means) or not stacked:
+        return output
+    dim = layer.node_dim % output.dim()
+    number, total = (
+        output.new_zeros(output.size(dim)).index_add(0, index, each.to(output.dtype))
+        for each in (torch.ones_like(weight), weight)
+    )
+    factor = (number / total.clamp_min(1)).view([-1 if axis == dim else 1 for axis in range(output.dim())])
+    parts = output.chunk(len(kinds), dim=-1)
+    return torch.cat([part * factor if mean else part for part, mean in zip(parts, means, strict=True)], dim=-1)
 
 
 def _weight_of(edge_index: Any, known: list[tuple[Tensor, Tensor]]) -> Tensor:

@@ -58,7 +58,7 @@ def _render(explanations: Explanations, detail: Detail, rest: dict[str, Any]) ->
         style=Markup(source("style.css") + source("charts.css")),
         early=Markup(EARLY),
         script=Markup(script),
-        policy=_policy(EARLY, script),
+        policy=policy(EARLY, script),
         overview=overview.content(explanations, detail.classes),
         panels=classes.content(explanations, detail),
         **rest,
@@ -66,7 +66,7 @@ def _render(explanations: Explanations, detail: Detail, rest: dict[str, Any]) ->
     return clean(text)
 
 
-def _policy(*scripts: str) -> str:
+def policy(*scripts: str) -> str:
     """What a browser may run and fetch: these scripts and nothing else, whatever a name in the data looks like."""
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
     return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

@@ -32,6 +32,7 @@ class NodeGrowthConfig:
         looks: how often a graph that is not as planned is grown again.
         new: whether a copy of a training graph is grown again as well, where there are few of those (fewer than 1,000).
         effort: gradient steps for every event of a mean graph, as far as there is as much to learn.
+        passes: over all different training graphs, at most: more teaches a network copies of few graphs.
         training: how the network is trained; its steps are the most.
     """
 
@@ -44,13 +45,14 @@ class NodeGrowthConfig:
     looks: int = 4
     new: bool = True
     effort: float = 40.0
+    passes: float = 60.0
     training: TrainingConfig = field(default_factory=lambda: GROWTH_TRAINING)
 
     def __post_init__(self) -> None:
         at_least(self, 1, "width", "layers", "heads", "events_per_batch")
         divides(self.heads, self.width)
         at_least(self, 0, "looks")
-        positive(self, "temperature", "effort")
+        positive(self, "temperature", "effort", "passes")
         switches(self, "roles", "new")
         parts(self, training=TrainingConfig)
 

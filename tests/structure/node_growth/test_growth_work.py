@@ -10,7 +10,7 @@ from dignn.diffusion.settings import TrainingConfig
 from dignn.graphs.batch import GraphBatch
 from dignn.structure.node_growth import generator as generator_file
 from dignn.structure.node_growth.generator import NodeGrowth
-from dignn.structure.node_growth.growth_work import LEAST_STEPS, PASSES, Work
+from dignn.structure.node_growth.growth_work import LEAST_STEPS, Work
 from dignn.structure.settings import NodeGrowthConfig
 from strategies import batch_of, plain_schema
 
@@ -25,16 +25,17 @@ def trees(number: int, size: int) -> GraphBatch:
 def test_steps_grow_with_graphs_and_effort() -> None:
     small, large = (Work.of(trees(400, size), 2, 480) for size in (12, 24))
     assert (small.length, large.length) == (12, 24)
-    assert large.steps(25) == 2 * small.steps(25) == 600
-    assert large.steps(50) == 1200
+    assert large.steps(25, 60) == 2 * small.steps(25, 60) == 600
+    assert large.steps(50, 60) == 1200
 
 
 def test_few_different_graphs_are_not_learned_by_heart() -> None:
     once = trees(20, 12)
     work = Work.of(once, 2, 480)
-    assert work.steps(1e6) == max(LEAST_STEPS, round(PASSES * 20 * 12 / 480))
+    assert work.steps(1e6, 600) == 300
+    assert work.steps(1e6, 60) == LEAST_STEPS
     copies = Work.of(GraphBatch.cat([once] * 50), 2, 480)
-    assert copies.steps(1e6) == work.steps(1e6)
+    assert copies.steps(1e6, 600) == work.steps(1e6, 600)
 
 
 def test_large_and_dense_graphs_cost_no_more_than_others() -> None:
@@ -42,8 +43,8 @@ def test_large_and_dense_graphs_cost_no_more_than_others() -> None:
     graphs = GraphBatch.cat([batch_of(PLAIN, [0] * 60, dict.fromkeys(graph.edges, 1)) for graph in dense])
     work, usual = Work.of(graphs, 30, 480), Work.of(trees(400, 24), 30, 480)
     assert work.length > 250
-    assert work.steps(25) * work.cost <= 31_251 + LEAST_STEPS * work.cost
-    assert work.steps(25) * work.cost < 4 * usual.steps(25) * usual.cost
+    assert work.steps(25, 60) * work.cost <= 31_251 + LEAST_STEPS * work.cost
+    assert work.steps(25, 60) * work.cost < 4 * usual.steps(25, 60) * usual.cost
 
 
 def test_the_settings_have_the_last_word() -> None:
@@ -55,9 +56,10 @@ def test_the_settings_have_the_last_word() -> None:
         assert generator.report["training"]["all sizes"]["steps"] == steps
 
 
-def test_effort_below_zero_is_refused() -> None:
-    with pytest.raises(ValueError, match="effort"):
-        NodeGrowthConfig(effort=-1.0)
+@pytest.mark.parametrize("name", ["effort", "passes"])
+def test_work_below_zero_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        NodeGrowthConfig(**{name: -1.0})
 
 
 def test_growths_that_take_much_memory_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

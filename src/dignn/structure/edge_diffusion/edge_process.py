@@ -51,6 +51,10 @@ class EdgeProcess(nn.Module):
             self.register_buffer(name, getattr(vocabulary, name).clone(), persistent=False)
         self.register_buffer("lower", unordered(vocabulary), persistent=False)
 
+    @property
+    def device(self) -> torch.device:
+        return self.allowed.device
+
     def graph_class(self, graphs: Tokens) -> Tensor:
         """Class of each graph, one-hot, all zero where it is unknown; no columns when nodes are classified."""
         return (graphs.known[:, :1] == torch.arange(self._classes, device=graphs.known.device)).float()

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -78,7 +78,7 @@ class EdgeDiffusion(StructureGenerator):
             own = seed.child(*sizes)
             model = self._new_model(sizes, own)
             model.count(tokens)
-            batches = Batches(model, {size: tokens[size] for size in sizes}, own)
+            batches = Batches(model, {size: tokens[size] for size in sizes}, own, batch=self.config.batch)
             steps, part = training.steps_for(len(batches), self.config.batch), part_of(tick, number, len(parts))
             with self._at_work(sizes, model):
                 report = train(model, batches.shards, batches.validate(), training, steps=steps, tick=part)
@@ -180,6 +180,17 @@ class EdgeDiffusion(StructureGenerator):
             self._models[sizes] = model.eval()
 
 
+class Denoises(Protocol):
+    """What learns from batches: it makes clean graphs noisy, and tells how badly it finds them again."""
+
+    @property
+    def device(self) -> torch.device: ...
+
+    def loss(self, graphs: Tokens, level: Tensor, generator: torch.Generator) -> Tensor:
+        """As that of :class:`~dignn.structure.edge_diffusion.edge_process.EdgeProcess`."""
+        ...
+
+
 class Batches:
     """Training batches of one size each, and graphs kept for validation.
 
@@ -187,10 +198,14 @@ class Batches:
         model: what is trained.
         graphs: training graphs by size.
         seed: decides the division and the batches.
+        batch: graphs in a batch.
+        shard: graphs of a batch whose gradient is computed at once; larger batches use several cores.
     """
 
-    def __init__(self, model: EdgeProcess, graphs: dict[int, Tokens], seed: Seed) -> None:
-        self._model, self._seed = model, seed
+    def __init__(
+        self, model: Denoises, graphs: dict[int, Tokens], seed: Seed, *, batch: int, shard: int = SHARD
+    ) -> None:
+        self._model, self._seed, self._batch, self._shard = model, seed, batch, shard
         self._graphs: dict[int, Tokens] = {}
         self._kept: dict[int, Tokens] = {}
         for size, some in graphs.items():
@@ -213,7 +228,7 @@ class Batches:
         generator = seed.torch()
         size = self._sizes[int(torch.multinomial(self._weights, 1, generator=generator))]
         some = self._graphs[size]
-        batch = min(self._model.config.batch, len(some))
+        batch = min(self._batch, len(some))
         chosen = torch.randperm(len(some), generator=generator)[:batch]
         level = (torch.arange(batch) + torch.rand(batch, generator=generator)) / batch
         level = level[torch.randperm(batch, generator=generator)]
@@ -222,7 +237,7 @@ class Batches:
             own = seed.child(number).torch()
             return self._loss(some[chosen[piece]], level[piece], own) * (len(piece) / batch)
 
-        pieces = enumerate(torch.arange(batch).split(SHARD))
+        pieces = enumerate(torch.arange(batch).split(self._shard))
         return [partial(loss, number, piece) for number, piece in pieces]
 
     def validate(self) -> Callable[[], float] | None:
@@ -241,7 +256,7 @@ class Batches:
         return validation
 
     def _loss(self, graphs: Tokens, level: Tensor, generator: torch.Generator) -> Tensor:
-        graphs, level = moved((graphs, level), self._model.allowed.device)
+        graphs, level = moved((graphs, level), self._model.device)
         return self._model.loss(graphs, level, generator)
 
 

@@ -32,6 +32,7 @@ from dignn.structure.node_growth.growth_events import Events, events_of
 from dignn.structure.node_growth.growth_network import GrowthNetwork
 from dignn.structure.node_growth.growth_orders import Actions, grow
 from dignn.structure.node_growth.growth_plan import Plan
+from dignn.structure.node_growth.growth_planarity import all_planar
 from dignn.structure.node_growth.growth_sampling import Grower
 from dignn.structure.node_growth.growth_words import FEW, GrowthWords
 from dignn.structure.node_growth.growth_work import Work
@@ -67,6 +68,7 @@ class NodeGrowth(StructureGenerator):
     _network: GrowthNetwork
     _plan: Plan
     _known: frozenset[str]
+    _planar: bool
 
     def _fit(self, graphs: GraphBatch, seed: Seed, tick: Tick) -> GraphBatch:
         whole = connected(graphs)
@@ -80,6 +82,7 @@ class NodeGrowth(StructureGenerator):
         nodes, edges = self._words.encode(graphs)
         few = self.config.new and len(graphs) < FEW
         self._known = frozenset(fingerprints(graphs)) if few else frozenset()
+        self._planar = all_planar(edges > 0)
         self._plan = Plan.of(nodes, edges, graphs.graph_label, self._words.node_count)
         self._build(graphs.schema, seed)
         if not bool((edges > 0).any()):  # single nodes: there is nothing to decide
@@ -117,7 +120,7 @@ class NodeGrowth(StructureGenerator):
         if training.epochs is not None:
             return training.steps_for(len(graphs), max(1, round(len(graphs) * batch / events)))
         work = Work.of(graphs, self._actions.count, batch)
-        return min(training.steps, work.steps(self.config.effort))
+        return min(training.steps, work.steps(self.config.effort, self.config.passes))
 
     def _batches(
         self, nodes: Tensor, edges: Tensor, label: Tensor, seed: Seed, at_once: int = _AT_ONCE
@@ -182,7 +185,7 @@ class NodeGrowth(StructureGenerator):
         return loss
 
     def _sample(self, sizes: list[int], seed: Seed, tick: Tick, guide: Guide | None) -> GraphBatch:
-        chosen = self.config.temperature, self.config.looks, self._known
+        chosen = self.config.temperature, self.config.looks, self._known, self._planar
         grower = Grower(self._network, self._words, self._actions, self._plan, *chosen)
         with self._at_work():
             graphs, self.report["sampling"] = grower.sample(sizes, seed, tick, guide)
@@ -193,11 +196,12 @@ class NodeGrowth(StructureGenerator):
         return weights | put_under("plan.", vars(self._plan)), {
             "vocabulary": self._words.to_json(),
             "known": sorted(self._known),
+            "planar": self._planar,
         }
 
     def _restore(self, tensors: dict[str, Tensor], settings: dict[str, Any], schema: Schema) -> None:
         self._words = GrowthWords.from_json(settings["vocabulary"], schema)
-        self._known = frozenset(map(str, settings["known"]))
+        self._known, self._planar = frozenset(map(str, settings["known"])), bool(settings["planar"])
         self._plan = Plan(**under("plan.", tensors))
         self._build(schema, Seed(0))
         self._network.load_state_dict(under("network.", tensors))

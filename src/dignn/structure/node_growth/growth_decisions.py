@@ -62,6 +62,7 @@ class DecisionPoint:
         visible: (B, Q, n) whether there is such an item.
         relative: (B, Q, n)
         remaining: (B, Q, K), extra: (B, Q)
+        barred: (B, Q, n) items that the newest node is not to be joined to, None for none.
     """
 
     tokens: Tensor
@@ -69,6 +70,7 @@ class DecisionPoint:
     relative: RelativeFeatures
     remaining: Tensor
     extra: Tensor
+    barred: Tensor | None = None
 
     def reopened(self, graphs: Tensor) -> DecisionPoint:
         """The same with no node complete in some of the graphs (B,)."""
@@ -89,6 +91,8 @@ class DecisionPoint:
             open_ &= asked[..., None]
         free = (self.relative.kind == 0) & ((self.extra > 0) & missing[..., -1])[..., None]
         free[..., -1] = False
+        if self.barred is not None:
+            free &= ~self.barred
         graph, asking, item = at = open_.nonzero(as_tuple=True)
         tokens, left = self.tokens[at], self.remaining > 0
         attach = actions.attach_fits[tokens] & left[graph, asking][:, actions.attach_token]

@@ -23,12 +23,15 @@ from dignn.structure.node_growth.growth_events import GrowingGraphs
 from dignn.structure.node_growth.growth_network import GrowthNetwork
 from dignn.structure.node_growth.growth_orders import Actions
 from dignn.structure.node_growth.growth_plan import Plan
+from dignn.structure.node_growth.growth_planarity import crossing
 from dignn.structure.vocabulary import UNBOUNDED, Vocabulary
 
 # Graphs that grow together, with random numbers of their own: the result does not depend on how many cores there are.
 _CHUNK = 384
 # Each further look at a graph that is not as planned is cooler than the one before.
 _COOLER = 0.87
+# Graphs are not looked at further once a look has mended a smaller share than this of those it grew again.
+_MENDED = 0.05
 # A guide is asked from this share of the nodes on, at every second node.
 _GUIDED_FROM, _GUIDED_EVERY = 0.4, 2
 
@@ -45,6 +48,7 @@ class Grower:
         temperature: of every decision.
         looks: how often a graph that is not as planned, or known, is grown again.
         known: fingerprints of graphs that are not to be copied.
+        planar: whether graphs are to be planar.
     """
 
     network: GrowthNetwork
@@ -54,6 +58,7 @@ class Grower:
     temperature: float
     looks: int = 0
     known: frozenset[str] = frozenset()
+    planar: bool = False
 
     def sample(
         self, sizes: Sequence[int], seed: Seed, tick: Tick, guide: Guide | None = None
@@ -77,7 +82,8 @@ class Grower:
         workers = None if guide is None else 1  # a model to explain need not be made for threads
         at_first: dict[str, int] = {}
         for look in range(1 + (self.looks if guide is None else 0)):
-            pieces = grown.faulty().split(_CHUNK)
+            faulty = grown.faulty()
+            pieces = faulty.split(_CHUNK)
             source = seed.child("look", look) if look else seed
             cooler = _COOLER**look
 
@@ -90,6 +96,8 @@ class Grower:
             for growing in map_threads(one, pieces, workers) if len(pieces[0]) else ():
                 together.add(grown.take(growing))
             at_first = at_first or {f"{name}_at_first": number for name, number in grown.counts().items()}
+            if len(faulty) - len(grown.faulty()) < _MENDED * len(faulty) and look:
+                break
         together.add(len(grown.faulty()))
         return self.words.decode(grown.nodes, grown.edges, grown.label), {
             "graphs": len(sizes),
@@ -161,6 +169,7 @@ class _Growing:
         self, grower: Grower, drawn: Plan, index: Tensor, generator: torch.Generator, cooler: float = 1.0
     ) -> None:
         self.network, self.words, self.known = grower.network, grower.words, grower.known
+        self.planar = grower.planar
         device = model_device(self.network)
         self.actions = moved(grower.actions, device)
         self.temperature, self.generator = grower.temperature * cooler, generator
@@ -175,6 +184,7 @@ class _Growing:
         self.memory = self.network.blank(len(index), most)
         self.liked = torch.zeros(len(index))
         self.reopened = torch.zeros(len(index), dtype=torch.bool, device=device)
+        self.barred = torch.zeros(len(index), most, dtype=torch.bool, device=device)  # joining it would cross edges
 
     def copied(self) -> Tensor:
         """(B,) which graphs are copies of known ones."""
@@ -189,13 +199,14 @@ class _Growing:
         self.remaining = self.remaining.scatter_add(1, first, torch.full_like(first, -1))
         for newest in range(self.nodes.size(1)):
             active = (self.sizes > newest).nonzero()[:, 0]
+            self.barred[:] = False
             while len(active):
                 active = active[self._decide(active, newest)]
             if guide is not None and newest + 2 < self.nodes.size(1) and newest % _GUIDED_EVERY == 0:
                 self._follow(guide, newest + 2)
 
     def _decide(self, active: Tensor, newest: int) -> Tensor:
-        """One event for each active graph; returns which of them stay: they joined, and may join again."""
+        """One event for each active graph; returns which of them stay: they joined, or may not, and may join again."""
         decision = self._decision(active, newest)
         options = decision.options(self.actions)
         keep = _among(options.graph, len(active))
@@ -214,6 +225,12 @@ class _Growing:
         choice = draw((logits / self.temperature).softmax(1), self.generator)
         node, action = choice // self.actions.count, choice % self.actions.count
         graph, joins = active[keep], action >= self.actions.attaches
+        keep[keep.nonzero()[:, 0][~joins]] = False
+        if self.planar:
+            fine = ~self._crossing(graph, node, newest, joins)
+            graph, node, action, joins = (part[fine] for part in (graph, node, action, joins))
+            if not len(graph):
+                return keep
         self.code[graph] = self.words.node_count + action
         self.extra[graph] -= joins.long()
         edge = action - self.actions.attaches + 1
@@ -223,8 +240,15 @@ class _Growing:
         if len(grown):
             self.nodes[grown, newest + 1] = token
             self.remaining[grown, token] -= 1
-        keep[keep.nonzero()[:, 0][~joins]] = False
         return keep
+
+    def _crossing(self, graph: Tensor, node: Tensor, newest: int, joins: Tensor) -> Tensor:
+        """(b,) where joining the newest node to this one would cross other edges; it is not proposed again."""
+        found = joins.clone()
+        edges = self.live.edges[graph[joins], : newest + 1, : newest + 1] > 0
+        found[joins] = crossing(edges, node[joins], torch.full_like(node[joins], newest))
+        self.barred[graph[found], node[found]] = True
+        return found
 
     def _decision(self, active: Tensor, newest: int) -> DecisionPoint:
         size = newest + 1
@@ -236,6 +260,7 @@ class _Growing:
             relative=relative.map(lambda seen: seen[:, None]),
             remaining=self.remaining[active][:, None],
             extra=self.extra[active][:, None],
+            barred=self.barred[active, None, :size] if self.planar else None,
         )
 
     def _follow(self, guide: Guide, size: int) -> None:

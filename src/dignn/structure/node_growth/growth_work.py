@@ -9,8 +9,6 @@ from dignn.graphs.isomorphism import fingerprints
 
 # Steps at least, where there are as many in the settings.
 LEAST_STEPS = 150
-# Passes over all different graphs at most: more teaches a network copies of them.
-PASSES = 60
 # What a step costs, about in milliseconds of a core: always, for every event, for every pair of an event and a node
 # that it may see, and for every action at every pair. Found by a profile.
 _STEP, _EVENT, _PAIR, _ACTION = 10.0, 0.03, 0.0012, 0.000006
@@ -49,7 +47,12 @@ class Work:
         cost = _STEP + _EVENT * batch + pairs * (_PAIR + _ACTION * actions)
         return cls(mean, mean * len(set(fingerprints(graphs))), batch, cost)
 
-    def steps(self, effort: float) -> int:
-        """Gradient steps: so many for every event of a mean graph, within what there is to learn and what it costs."""
-        passes = PASSES * self.distinct / self.batch
-        return max(LEAST_STEPS, round(min(effort * self.length, passes, effort * _COST / self.cost)))
+    def steps(self, effort: float, passes: float) -> int:
+        """Gradient steps: so many for every event of a mean graph, within what there is to learn and what it costs.
+
+        Args:
+            effort: steps for every event of a mean graph.
+            passes: over all different graphs, at most.
+        """
+        most = passes * self.distinct / self.batch
+        return max(LEAST_STEPS, round(min(effort * self.length, most, effort * _COST / self.cost)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from dignn.explainers.methods.dignnexplainer.class_guide import ClassGuide
 from dignn.explainers.methods.dignnexplainer.refinement import limits, promising, refine
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
 from dignn.explainers.registry import EXPLAINERS
+from dignn.explainers.settings import RunSettings
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.graphs.batch import GraphBatch
 from dignn.structure.base import StructureGenerator
@@ -44,6 +46,12 @@ class DiGNNExplainer(Explainer):
         self._structure = STRUCTURE_GENERATORS[self.config.structure].build(self.config)
         self._structure.device = self.device
         self._refinement: dict[str, Any] = {}
+
+    @classmethod
+    def within(cls, settings: RunSettings, budget: int, classes: int) -> RunSettings:
+        """Without refinement and guidance, which ask the model."""
+        assert isinstance(settings, Config)
+        return super().within(replace(settings, refined=0.0, guidance=0.0), budget, classes)
 
     def learn(self, train: GraphBatch) -> None:
         """Structure here; where there are several cores, features in processes beside it."""

@@ -41,7 +41,10 @@ PRESETS.add(
     "thorough",
     Config(
         node_growth=NodeGrowthConfig(
-            effort=160.0, looks=8, training=replace(GROWTH_TRAINING, steps=6000, gain=0.0, patience=4)
+            effort=160.0,
+            passes=600.0,
+            looks=8,
+            training=replace(GROWTH_TRAINING, steps=6000, gain=0.0, patience=4),
         )
     ),
 )

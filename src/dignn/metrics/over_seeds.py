@@ -1,0 +1,140 @@
+"""Figures of several runs of one explainer with different seeds: their mean, and how far they spread.
+
+A run is what ``comparison.jsonl`` has on a line: ``names`` (the rows of a comparison that it counts for), ``seed``,
+``seconds``, ``gib``, ``scored``, and of ``metrics.json`` the columns ``paper``, ``sound`` and ``candidates``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean, stdev
+from typing import Any
+
+# What a run cost, and what it scored.
+COSTS, LAYERS = ("seconds", "gib", "scored"), ("paper", "sound")
+FURTHER = "candidates"
+
+
+@dataclass(frozen=True)
+class ComparedFigure:
+    """A column of the table of a comparison.
+
+    Args:
+        title: as people read it.
+        path: where it is in a run; of several numbers there the mean counts.
+        digits: behind the point.
+        better: which side is good; None for what only informs.
+        what: a sentence about it.
+    """
+
+    title: str
+    path: tuple[str, ...]
+    digits: int = 3
+    better: str | None = "higher"
+    what: str = ""
+
+    def of(self, run: Mapping[str, Any]) -> float | None:
+        """Its value in a run; None where there is none."""
+        found: Any = run
+        for name in self.path:
+            found = found.get(name) if isinstance(found, Mapping) else None
+        values = list(_numbers(found))
+        return mean(values) if values else None
+
+
+PREDICTED = ComparedFigure(
+    "PF", (FURTHER, "paper", "pf"), what="the highest probability of any candidate, mean over classes"
+)
+# What the table shows, of all candidates as they are chosen from, refinement included.
+COMPARED_FIGURES = (
+    PREDICTED,
+    ComparedFigure(
+        "PF inside", (FURTHER, "sound", "pf_in_distribution"), what="the same inside the range of real members"
+    ),
+    ComparedFigure("GF", (FURTHER, "paper", "gf"), what="share of motifs of real graphs that explanations contain"),
+    ComparedFigure("typed GF", (FURTHER, "sound", "typed_gf"), what="the same with types of nodes and relations"),
+    ComparedFigure(
+        "contrast",
+        (FURTHER, "sound", "contrast"),
+        what="motifs of the own class minus those of other classes",
+    ),
+    ComparedFigure(
+        "MMD", (FURTHER, "paper", "mmd"), better="lower", what="mean of node types, degrees, clustering and spectrum"
+    ),
+    ComparedFigure(
+        "graph C2ST",
+        (FURTHER, "sound", "graphs", "c2st"),
+        better="lower",
+        what="how surely a classifier tells candidates from real graphs; 0.5 is chance",
+    ),
+    ComparedFigure(
+        "coverage of 10", (FURTHER, "sound", "coverage"), what="share of real members near one of ten explanations"
+    ),
+    ComparedFigure(
+        "planted truth",
+        (FURTHER, "sound", "planted"),
+        what="mean of precision and recall of planted motifs and keywords, where they are known",
+    ),
+    ComparedFigure("seconds", ("seconds",), 1, "lower", "until explanations are there, without measuring them"),
+    ComparedFigure("GiB", ("gib",), 2, "lower", "the most memory of the run and all its processes"),
+    ComparedFigure("scored", ("scored",), 0, None, "graphs that the model was asked about"),
+)
+
+
+def by_row(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """Runs under the names of their rows, in the order in which those come first; of a seed the last one counts."""
+    found: dict[str, dict[int, Mapping[str, Any]]] = {}
+    for run in runs:
+        for name in run["names"]:
+            found.setdefault(name, {})[run["seed"]] = run
+    return {name: [several[seed] for seed in sorted(several)] for name, several in found.items()}
+
+
+def over_seeds(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Means of all figures of a row, and under ``spread`` their standard deviations, in the same shape.
+
+    A figure counts over the seeds that have it. The standard deviation is that of a sample, null for a single seed.
+    """
+    parts = [{name: run[name] for name in (*LAYERS, *COSTS, FURTHER)} for run in runs]
+    return {
+        **_joined(parts, lambda values: mean(values)),
+        "spread": _joined(parts, lambda values: stdev(values) if len(values) > 1 else None),
+        "seeds": [run["seed"] for run in runs],
+    }
+
+
+def mean_and_spread(runs: Sequence[Mapping[str, Any]], figure: ComparedFigure) -> tuple[float | None, float | None]:
+    """Of a figure over the seeds that have it; None where none has, and no spread of a single one."""
+    values = [value for run in runs if (value := figure.of(run)) is not None]
+    return (mean(values) if values else None, stdev(values) if len(values) > 1 else None)
+
+
+def shown_figures(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[ComparedFigure]:
+    """Those that any row has."""
+    return [
+        each for each in COMPARED_FIGURES if any(each.of(run) is not None for runs in rows.values() for run in runs)
+    ]
+
+
+def _joined(parts: Sequence[Any], join: Any) -> Any:
+    """One tree of several of the same shape, leaves joined; what is no number in any of them is None."""
+    trees = [part for part in parts if isinstance(part, Mapping)]
+    if trees:
+        names = dict.fromkeys(name for tree in trees for name in tree)
+        return {name: _joined([tree.get(name) for tree in trees], join) for name in names}
+    values = [part for part in parts if _is_number(part)]
+    return join(values) if values else None
+
+
+def _numbers(found: Any) -> Iterator[float]:
+    if isinstance(found, Mapping):
+        for part in found.values():
+            yield from _numbers(part)
+    elif _is_number(found):
+        yield float(found)
+
+
+def _is_number(found: Any) -> bool:
+    return isinstance(found, int | float) and not isinstance(found, bool) and math.isfinite(found)

@@ -1,0 +1,105 @@
+"""``dignn benchmark known``: what it prints, that it goes on where it stopped, and one sentence for each mistake."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import run
+from dignn.zoo.known.known_model import KnownModel
+
+pytestmark = pytest.mark.usefixtures("haste")
+ASKED = (
+    "benchmark",
+    "known",
+    "--explainers",
+    "random-tree",
+    "random-real",
+    "--models",
+    "exclusive",
+    "--preset",
+    "smoke",
+)
+JUDGEMENT = ("satisfied", "patterns_found", "evidence_precision")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, haste: None) -> Path:
+    """Where the runs are; not to be changed."""
+    out = tmp_path_factory.mktemp("known")
+    assert run(*ASKED, "--out", out, "--quiet") == 0
+    return out
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_json_has_the_first_explainer_each_explainer_and_each_run(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*ASKED, "--out", folder, "--json") == 0
+    found = told(capsys)
+    assert set(found) == {*JUDGEMENT, "explainers", "models"}
+    assert list(found["explainers"]) == ["random-tree", "random-real"]
+    assert [(line["model"], line["explainer"], line["seed"]) for line in found["models"]] == [
+        ("exclusive", "random-tree", 0),
+        ("exclusive", "random-real", 0),
+    ]
+    for name in JUDGEMENT:
+        assert found[name] == found["explainers"]["random-tree"][name] == found["models"][0][name]
+    # Best of many random trees, by a model that is above one half exactly where its rule holds.
+    assert found["models"][0]["holds"] == 1
+    assert found["models"][0]["patterns_found"] == 1
+
+
+def test_every_run_is_a_run_folder_and_a_line(folder: Path) -> None:
+    lines = [json.loads(line) for line in (folder / "known.jsonl").read_text().splitlines()]
+    assert len(lines) == 2
+    for line in lines:
+        at = folder / line["preset"] / line["model"] / line["explainer"] / str(line["seed"])
+        assert (at / "report.html").exists()
+        assert line["seconds"] > 0
+
+
+def test_finished_runs_are_not_made_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def made(self: KnownModel, seed: int = 0) -> None:
+        raise AssertionError("a finished run was made again")
+
+    monkeypatch.setattr(KnownModel, "dataset", made)
+    assert run(*ASKED, "--out", folder) == 0
+    shown = capsys.readouterr().out
+    for word in ("exclusive", "random-tree", "satisfied", "patterns", "evidence", "decoys", "known.jsonl"):
+        assert word in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["knwon"], "'known'"),
+        (["known", "--models", "degre"], "There is no known model called 'degre' (did you mean 'degree'?)"),
+        (["known", "--explainers", "xgn"], "There is no explainer called 'xgn'"),
+        (["known", "--preset", "fsat"], "There is no preset called 'fsat' (did you mean 'fast'?)"),
+        (["known", "--seeds", "0"], "seeds is 0"),
+    ],
+)
+def test_a_mistake_is_one_sentence(
+    words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("benchmark", *words, "--out", tmp_path / "out") == 2
+    shown = capsys.readouterr()
+    assert told in shown.err
+    assert len(shown.err.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_damaged_file_of_results_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "known.jsonl").write_text("{}\n")
+    assert run(*ASKED, "--out", tmp_path) == 2
+    assert "known.jsonl is damaged" in capsys.readouterr().err

@@ -1,0 +1,387 @@
+"""GNNInterpreter: its gradient by quadrature, its terms by brute force, and what its graphs are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
+from torch_geometric.nn import MessagePassing, global_add_pool
+
+from dignn.core.errors import DignnError, ModelMismatchError
+from dignn.core.seeds import Seed
+from dignn.explainers.methods.gnninterpreter.connecting import connected_tokens
+from dignn.explainers.methods.gnninterpreter.distributions import Distributions
+from dignn.explainers.methods.gnninterpreter.explainer import GNNInterpreter
+from dignn.explainers.methods.gnninterpreter.feature_relaxation import FeatureRelaxation
+from dignn.explainers.methods.gnninterpreter.learning import Learning
+from dignn.explainers.methods.gnninterpreter.objective import beyond_budget, connectivity, next_budget_weight, norms
+from dignn.explainers.methods.gnninterpreter.settings import PRESETS, InterpreterSettings
+from dignn.explainers.methods.gnninterpreter.slots import PairFrequencies, Slots
+from dignn.explainers.registry import EXPLAINERS
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.conversion import from_pyg
+from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind, FeatureSpec
+from dignn.graphs.inference import infer_schema
+from dignn.graphs.validity import check_validity
+from dignn.metrics.controls import control_sets
+from dignn.model.adapter import GNNAdapter
+from dignn.zoo.datasets.dataset import Dataset
+from dignn.zoo.datasets.registry import load
+from strategies import rings_and_stars
+from tiny_models import TinyGCN, TinyHetero
+
+pytestmark = pytest.mark.usefixtures("haste")
+SMALL = replace(PRESETS["smoke"], candidates=24, iterations=12)
+
+
+class Degrees(MessagePassing):
+    """Sums of what neighbours have."""
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return self.propagate(edge_index, x=x)
+
+
+class Hubs(nn.Module):
+    """A graph is of the second class if a node has about four neighbours or more: stars, and no rings."""
+
+    def __init__(self, steep: float = 2.0, middle: float = 3.5) -> None:
+        super().__init__()
+        self.degrees, self.steep, self.middle = Degrees(), steep, middle
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        hub = (self.steep * (self.degrees(torch.ones_like(x[:, :1]), edge_index) - self.middle)).sigmoid()
+        score = 8 * global_add_pool(hub, batch) - 4
+        return torch.cat([-score / 2, score / 2], dim=1)
+
+
+class Clear(TinyHetero):
+    """Log-probabilities of classes, told apart clearly."""
+
+    def forward(self, x_dict: dict[str, Tensor], edge_index_dict: dict[Any, Tensor]) -> Tensor:
+        return (8 * super().forward(x_dict, edge_index_dict)).log_softmax(1)
+
+
+# -- the gradient -------------------------------------------------------------------------------------
+
+LOGITS = np.array([0.3, -0.8, 1.1])  # of the edges 01, 02 and 12
+TEMPERATURES = (0.6, 0.3, 0.15)
+
+
+def hub_score(edges: list[np.ndarray]) -> np.ndarray:
+    """What :class:`Hubs` (steep 2, middle 1) says of three nodes for the second class, from weights of edges."""
+    one, two, three = edges
+    degrees = (one + two, one + three, two + three)
+    return np.asarray(4 * sum(1 / (1 + np.exp(-2 * (degree - 1))) for degree in degrees) - 2)
+
+
+def relaxed_mean(logits: np.ndarray, temperature: float, reach: float = 16.0, points: int = 48) -> float:
+    """E[score] over relaxed edges by Gauss-Legendre quadrature.
+
+    A relaxed edge is sigmoid(s), s = (logit + noise) / temperature, noise logistic; beyond the reach it is 0 or 1.
+    """
+    place, weight = np.polynomial.legendre.leggauss(points)
+    s = reach * place
+
+    def below(x: np.ndarray) -> np.ndarray:
+        return 1 / (1 + np.exp(-x))
+
+    edges, masses = [], []
+    for logit in logits:
+        density = below(temperature * s - logit) * below(logit - temperature * s) * temperature
+        low, high = below(np.array([-temperature * reach - logit, logit - temperature * reach]))
+        edges.append(np.concatenate([[0.0], below(s), [1.0]]))
+        masses.append(np.concatenate([[low], reach * weight * density, [high]]))
+    score = hub_score(np.meshgrid(*edges, indexing="ij"))
+    return float(np.einsum("ijk,i,j,k->", score, *masses))
+
+
+def discrete_mean(logits: np.ndarray) -> float:
+    """The same over graphs, all eight."""
+    chance = 1 / (1 + np.exp(-logits))
+    return sum(
+        float(hub_score([np.array(float(each)) for each in graph]))
+        * float(np.prod([p if each else 1 - p for p, each in zip(chance, graph, strict=True)]))
+        for graph in product((0, 1), repeat=3)
+    )
+
+
+def slope(mean: Callable[[np.ndarray], float], step: float = 1e-4) -> np.ndarray:
+    return np.array([(mean(LOGITS + step * e) - mean(LOGITS - step * e)) / (2 * step) for e in np.eye(3)])
+
+
+def three_nodes() -> Distributions:
+    path, ring = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), torch.tensor([[0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2]])
+    listed = [Data(x=torch.ones(3, 1), edge_index=index, y=torch.tensor([i])) for i, index in enumerate((path, ring))]
+    batch = from_pyg(listed, infer_schema(listed))
+    scores = GNNAdapter(Hubs(), batch.schema).score(batch)
+    slots = Slots.like_real([3], batch, scores, 1, None, Seed(0))
+    made = Distributions(slots, PairFrequencies.of(batch), {}, Seed(0))
+    with torch.no_grad():
+        made.edge.copy_(torch.from_numpy(LOGITS)[None])
+    return made
+
+
+@pytest.mark.parametrize("temperature", TEMPERATURES)
+def test_the_gradient_is_that_of_quadrature(temperature: float) -> None:
+    """Of the relaxed objective, without the terms that no model has part in; the mean of many draws."""
+    made = three_nodes()
+    nothing = dict.fromkeys(("l1_weight", "l2_weight", "connectivity_weight", "budget_weight"), 0.0)
+    settings = InterpreterSettings(draws=40_000, temperature=temperature, **nothing)  # type: ignore[arg-type]
+    adapter = GNNAdapter(Hubs(2.0, 1.0), made.schema)
+    objective = Learning(made, adapter, 1, torch.empty(0), settings).objective(Seed(1).torch())
+    assert abs(-float(objective.detach()) - relaxed_mean(LOGITS, temperature)) < 0.05
+    found = -torch.autograd.grad(objective.sum(), made.edge)[0][0].double().numpy()
+    expected = slope(lambda logits: relaxed_mean(logits, temperature))
+    assert np.abs(found - expected).max() < 0.03 * np.abs(expected).max()
+
+
+def test_the_relaxed_gradient_nears_that_over_graphs(record_property: Callable[[str, object], None]) -> None:
+    exact = slope(discrete_mean)
+    apart = {
+        temperature: float(
+            np.abs(slope(lambda logits, t=temperature: relaxed_mean(logits, t)) - exact).max()  # type: ignore[misc]
+        )
+        for temperature in TEMPERATURES
+    }
+    record_property("distance_by_temperature", apart)  # stands in the report of the tests (--junitxml)
+    distances = list(apart.values())
+    assert distances == sorted(distances, reverse=True)
+    assert distances[-1] < 0.35 * distances[0]
+
+
+# -- the terms ----------------------------------------------------------------------------------------
+
+
+def test_connectivity_is_the_divergence_between_neighbouring_edges() -> None:
+    ends = torch.triu_indices(4, 4, 1)
+    logits = torch.randn(2, 6, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    counted = torch.tensor([[True] * 6, [True, True, False, True, False, True]])
+    expected = []
+    for row, there in zip(logits.sigmoid().tolist(), counted.tolist(), strict=True):
+        found = [
+            row[e] * np.log(row[e] / row[f]) + (1 - row[e]) * np.log((1 - row[e]) / (1 - row[f]))
+            for e, f in permutations(range(6), 2)
+            if there[e] and there[f] and set(ends[:, e].tolist()) & set(ends[:, f].tolist())
+        ]
+        expected.append(sum(found) / len(found))
+    assert torch.allclose(connectivity(logits, counted, ends), torch.tensor(expected, dtype=torch.float64), atol=1e-6)
+    assert torch.allclose(connectivity(torch.ones(1, 6), counted[:1], ends), torch.zeros(1), atol=1e-6)
+
+
+def test_norms_and_budget() -> None:
+    logits, counted = torch.tensor([[2.0, -4.0, 100.0]]), torch.tensor([[True, True, False]])
+    assert float(norms(logits, counted, 1.0, 0.0)) == 3
+    assert float(norms(logits, counted, 0.0, 1.0)) == 10
+    many = torch.full((1, 10), 20.0)
+    over = beyond_budget(many, torch.ones(1, 10, dtype=torch.bool), torch.tensor([4.0]))
+    assert float(over) == pytest.approx(6.0025**2, rel=1e-3)
+    assert float(beyond_budget(-many, torch.ones(1, 10, dtype=torch.bool), torch.tensor([40.0]))) < 1e-9
+
+
+def test_the_budget_becomes_stricter_while_graphs_are_sure() -> None:
+    weight = torch.tensor([2.0, 2.0, 1.0])
+    after = next_budget_weight(weight, torch.tensor([0.95, 0.5, 0.1]), 1.0)
+    assert torch.allclose(after, torch.tensor([2.1, 1.98, 1.0]))
+
+
+# -- draws --------------------------------------------------------------------------------------------
+
+
+def test_the_most_probable_missing_edges_join_parts() -> None:
+    ends = torch.triu_indices(4, 4, 1)  # 01 02 03 12 13 23
+    perturbed = torch.tensor([[1.0, -torch.inf, -3.0, -2.0, -1.0, 0.5], [1.0, 0.9, -9.0, 0.8, -2.0, -1.0]])
+    token = torch.tensor([[1, 0, 1, 1, 2, 1], [1, 1, 1, 1, 1, 1]])
+    kept = connected_tokens(perturbed, token, ends)
+    assert kept.tolist() == [[1, 0, 0, 0, 2, 1], [1, 1, 0, 1, 0, 1]]
+
+
+def test_features_are_what_columns_hold() -> None:
+    """Learned rows keep to the kinds and the ranges of real ones, and where nothing is learned to a real row."""
+    kinds = [
+        Column(ColumnKind.CONTINUOUS),
+        Column(ColumnKind.BINARY),
+        Column(ColumnKind.COUNT, levels=5),
+        *(Column(ColumnKind.ONE_HOT, group=0) for _ in range(3)),
+        Column(ColumnKind.CATEGORICAL, levels=3),
+    ]
+    spec = FeatureSpec(FeatureKind.MIXED, len(kinds), columns=tuple(kinds))
+    real = torch.tensor([[-2.0, 0, 0, 1, 0, 0, 2], [3.0, 1, 3, 0, 1, 0, 1], [1.0, 0, 3, 0, 1, 0, 0]])
+    relaxation = FeatureRelaxation.of(real, spec)
+    logits = relaxation.start(real)
+    kept = relaxation.rows(logits, real, None, None)
+    assert torch.allclose(kept[2, :1], real[2, :1])
+    generator = Seed(0).torch()
+    many = relaxation.rows(logits[[2] * 4000], real[[2] * 4000], None, generator)
+    assert set(many[:, 1].tolist()) == {0.0, 1.0}
+    assert set(many[:, 2].tolist()) == {0.0, 3.0}
+    assert bool((many[:, 3:6].sum(1) == 1).all())
+    assert set(many[:, 6].tolist()) == {0.0}
+    assert float(many[:, 1].mean()) == pytest.approx(1.5 / 4, abs=0.03)  # real shares, half a row more of each kind
+    assert float(many[:, 4].mean()) == pytest.approx(2.5 / (1.5 + 2.5 + 0.5), abs=0.03)
+    soft = relaxation.rows((10 * logits).requires_grad_(), real, 0.15, generator)
+    assert bool(((soft[:, 0] >= -2) & (soft[:, 0] <= 3)).all())
+    assert soft.requires_grad
+
+
+# -- whole searches -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def planted() -> Dataset:
+    return load("planted")
+
+
+def interpreter(dataset: Dataset, seed: int = 0, **options: Any) -> GNNInterpreter:
+    config = replace(SMALL, sizes=(8, 9), **options)
+    model = Clear(dataset.schema)
+    return GNNInterpreter(model, dataset.data, schema=dataset.schema, config=config, seed=seed)
+
+
+@pytest.fixture(scope="module")
+def nodes(planted: Dataset) -> GNNInterpreter:
+    return interpreter(planted).fit()
+
+
+def _of_class(made: GNNInterpreter, graphs: GraphBatch, label: int) -> float:
+    """Mean over graphs of the best probability of the class in each."""
+    scores = made.adapter.score(graphs)
+    best = torch.zeros(len(graphs)).double()
+    return float(best.scatter_reduce(0, scores.graph, scores.probability[:, label], "amax").mean())
+
+
+def test_node_classes_are_seen_far_more_surely_than_in_random_trees(nodes: GNNInterpreter) -> None:
+    graphs = nodes._candidates
+    assert graphs is not None
+    trees = control_sets(graphs, nodes.real.train, Seed(0))["random_trees"]
+    classes = nodes.schema.num_classes
+    for label in range(classes):
+        own = graphs[((graphs.label == label) & graphs.target_mask).any(1)]
+        assert _of_class(nodes, own, label) > max(0.9, _of_class(nodes, trees, label) + 0.1)
+
+
+def test_graphs_are_valid_and_as_large_as_asked_for(nodes: GNNInterpreter) -> None:
+    graphs = nodes._candidates
+    assert graphs is not None
+    assert bool(check_validity(graphs.check()).valid.all())
+    wanted = nodes.real.like(nodes.config.candidates)
+    classes = nodes.schema.num_classes
+    assert graphs.sizes.tolist() == [size for label in range(classes) for size in wanted[label::classes]]
+    assert set(graphs.tables) == {"author", "paper", "term"}
+    assert set(graphs.tables["paper"].unique().tolist()) == {0.0, 1.0}
+
+
+def test_a_whole_run_tells_how_it_went(nodes: GNNInterpreter) -> None:
+    about = nodes.explain(measure=False).about
+    assert EXPLAINERS["gnninterpreter"] is GNNInterpreter
+    assert nodes.config.selection == "highest"
+    for found in about["generation"]["distributions"].values():
+        assert found["sizes"] == [8, 9]
+        assert all(0 <= value <= 1 for value in found["probability"])
+
+
+def test_same_seed_same_bits(nodes: GNNInterpreter) -> None:
+    first, again, other = (nodes.search(1, [8, 9, 8, 9], Seed(seed)) for seed in (0, 0, 1))
+    assert torch.equal(first.edge, again.edge)
+    assert all(torch.equal(first.tables[name], again.tables[name]) for name in first.tables)
+    assert not torch.equal(first.edge, other.edge)
+
+
+def test_the_model_gets_no_gradients(nodes: GNNInterpreter) -> None:
+    assert all(weight.grad is None for weight in nodes.adapter.model.parameters())
+
+
+def test_graph_classes_are_found_where_random_trees_do_not_have_them() -> None:
+    made = GNNInterpreter(Hubs(), rings_and_stars(), config=replace(SMALL, iterations=40, draws=4), seed=0).fit()
+    graphs = made._candidates
+    assert graphs is not None
+    assert bool(check_validity(graphs).valid.all())
+    trees = control_sets(graphs, made.real.train, Seed(0))["random_trees"]
+    stars = graphs[graphs.graph_label == 1]
+    assert _of_class(made, stars, 1) > max(0.75, _of_class(made, trees, 1) + 0.3)  # a star of five nodes scores 0.89
+
+
+def test_types_that_are_features_are_learned() -> None:
+    """A model that counts nitrogen: the class that has it becomes full of it, and the other one has none."""
+    listed = rings_and_stars()
+    for number, graph in enumerate(listed):
+        kind = torch.zeros(int(graph.num_nodes or 0), dtype=torch.long)
+        kind[: 1 + 2 * (number % 2)] = 1  # in any place of a ring; the hub and two leaves of a star
+        graph.x = torch.eye(2)[kind]
+    schema = infer_schema(listed, type_names=("C", "N"))
+
+    class Nitrogen(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.degrees = Degrees()
+
+        def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+            count = global_add_pool(x[:, 1:] + 0.01 * self.degrees(x[:, 1:], edge_index), batch)
+            return torch.cat([2 - count, count - 2], dim=1)
+
+    config = replace(SMALL, iterations=20, embedding_weight=0.0, l1_weight=0.0, l2_weight=0.0)
+    made = GNNInterpreter(Nitrogen(), listed, schema=schema, config=config, seed=0).fit()
+    graphs = made._candidates
+    assert graphs is not None
+    share = [float((graphs[graphs.graph_label == c].node_type == 1).double().mean()) for c in range(2)]
+    assert share[1] > share[0] + 0.4
+    joined = made._frequencies.joined > 0
+    start, end = graphs.node_type[:, :, None], graphs.node_type[:, None, :]
+    assert bool(joined[start.clamp_min(0), end.clamp_min(0)][graphs.edge > 0].all())
+
+
+def test_homogeneous_nodes_with_numbers() -> None:
+    """Continuous features stay within the range of real ones."""
+    random = torch.Generator().manual_seed(0)
+    ring = torch.arange(60)
+    index = torch.cat([torch.stack([ring, (ring + step) % 60]) for step in (1, 7)], 1)
+    x = torch.rand(60, 3, generator=random)
+    data = Data(x=x, edge_index=torch.cat([index, index.flip(0)], 1), y=(x[:, 0] > 0.5).long())
+    config = replace(SMALL, sizes=(6, 7), iterations=5)
+    made = GNNInterpreter(TinyGCN(3, 2, pool=False), data, config=config, seed=0).fit()
+    graphs = made._candidates
+    assert graphs is not None
+    assert bool(check_validity(graphs).valid.all())
+    [table] = graphs.tables.values()
+    assert bool(((table >= x.amin(0) - 1e-6) & (table <= x.amax(0) + 1e-6)).all())
+
+
+# -- what is refused ----------------------------------------------------------------------------------
+
+
+def test_a_model_without_gradients_is_refused_in_a_sentence(planted: Dataset) -> None:
+    model = TinyHetero(planted.schema)
+
+    def plain(x_dict: dict[str, Tensor], edge_index_dict: dict[Any, Tensor]) -> Tensor:
+        with torch.no_grad():
+            found = model(x_dict, edge_index_dict)
+        assert isinstance(found, Tensor)
+        return found
+
+    made = GNNInterpreter(plain, planted.data, schema=planted.schema, config=replace(SMALL, sizes=(8,)))
+    with pytest.raises(ModelMismatchError, match="gnninterpreter needs the gradient .* choose an explainer without"):
+        made.fit()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"iterations": 0}, "iterations is 0; it must be at least 1"),
+        ({"draws": 1.5}, "draws is 1.5; it must be a whole number"),
+        ({"distributions": 0}, "distributions is 0"),
+        ({"temperature": 0}, "temperature is 0; it must be a number above 0"),
+        ({"learning_rate": -1}, "learning_rate is -1"),
+        ({"embedding_weight": -1}, "embedding_weight is -1; it must be 0 or a number above 0"),
+        ({"budget": 0}, "budget is 0; it must be at least 1"),
+        ({"selection": "best"}, "selection is 'best'"),
+    ],
+)
+def test_wrong_settings_are_named(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(DignnError, match=message):
+        InterpreterSettings(**wrong)

@@ -1,0 +1,110 @@
+"""Graphs that grow stay planar where all training graphs are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from scipy.spatial import Delaunay
+from torch import Tensor
+
+from dignn.core.seeds import Seed
+from dignn.diffusion.settings import TrainingConfig
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.conversion import to_networkx
+from dignn.structure.node_growth.generator import NodeGrowth
+from dignn.structure.node_growth.growth_planarity import TELLING, all_planar, crossing, is_planar
+from dignn.structure.settings import NodeGrowthConfig
+from strategies import batch_of, plain_schema
+
+PLAIN = plain_schema()
+
+
+def joined(graph: nx.Graph) -> Tensor:
+    return torch.from_numpy(nx.to_numpy_array(graph)) > 0
+
+
+def as_batch(graphs: list[nx.Graph]) -> GraphBatch:
+    return GraphBatch.cat([batch_of(PLAIN, [0] * len(graph), dict.fromkeys(graph.edges, 1)) for graph in graphs])
+
+
+@pytest.mark.parametrize("edges", [8, 11, 14, 18, 22, 27])
+def test_planarity_is_that_of_networkx(edges: int) -> None:
+    found = set()
+    for seed in range(60):
+        graph = nx.gnm_random_graph(10, edges, seed=seed)
+        graph = graph.subgraph(max(nx.connected_components(graph), key=len))
+        found.add(is_planar(joined(graph)))
+        assert is_planar(joined(graph)) == nx.check_planarity(graph)[0]
+    assert found == {8: {True}, 27: {False}}.get(edges, found)
+
+
+@pytest.mark.parametrize("graph", [nx.complete_graph(5), nx.complete_bipartite_graph(3, 3), nx.petersen_graph()])
+def test_kuratowski(graph: nx.Graph) -> None:
+    assert not is_planar(joined(graph))
+    without = graph.copy()
+    without.remove_edge(*next(iter(graph.edges)))
+    if len(graph) < 10:  # the Petersen graph lacks more than one edge of being planar
+        assert is_planar(joined(without))
+
+
+def test_an_edge_crosses_where_the_graph_with_it_is_not_planar() -> None:
+    rng = np.random.default_rng(0)
+    graphs = [nx.gnm_random_graph(9, 14, seed=seed) for seed in range(200)]
+    graphs = [graph for graph in graphs if nx.is_connected(graph) and nx.check_planarity(graph)[0]]
+    ends = [tuple(map(int, rng.choice(9, 2, replace=False))) for _ in graphs]
+    u, v = torch.tensor(ends).unbind(1)
+    before = torch.stack([joined(graph) for graph in graphs])
+    kept = before.clone()
+    expected = []
+    for graph, pair in zip(graphs, ends, strict=True):
+        graph.add_edge(*pair)
+        expected.append(not nx.check_planarity(graph)[0])
+    assert crossing(before, u, v).tolist() == expected
+    assert 0 < sum(expected) < len(expected)
+    assert torch.equal(before, kept)  # the graphs themselves are left alone
+
+
+def test_few_graphs_tell_nothing_and_one_that_is_not_planar_tells_all() -> None:
+    cycle = joined(nx.wheel_graph(6)).expand(TELLING, -1, -1)
+    assert all_planar(cycle)
+    assert not all_planar(cycle[1:])
+    one = cycle.clone()
+    one[7] = joined(nx.complete_graph(6))
+    assert not all_planar(one)
+
+
+def test_what_grows_is_planar_where_all_training_graphs_are() -> None:
+    """A network that has learned little proposes edges that cross; they are refused."""
+    rng = np.random.default_rng(0)
+    graphs = [nx.Graph() for _ in range(TELLING)]
+    for graph in graphs:
+        for a, b, c in Delaunay(rng.random((14, 2))).simplices.tolist():
+            graph.add_edges_from([(a, b), (b, c), (a, c)])
+    config = NodeGrowthConfig(width=16, layers=1, looks=0, training=TrainingConfig(steps=60, learning_rate=0.01))
+    generator = NodeGrowth(config).fit(as_batch(graphs), seed=Seed(0))
+    shares = []
+    for planar in (True, False):
+        assert generator._planar or not planar
+        generator._planar = planar
+        made, again = (generator.sample([14] * 40, seed=Seed(1)) for _ in range(2))
+        assert torch.equal(made.edge, again.edge)
+        found = [to_networkx(made, number) for number in range(len(made))]
+        assert all(nx.is_connected(graph) and len(graph) == 14 for graph in found)
+        shares.append(sum(nx.check_planarity(graph)[0] for graph in found) / len(found))
+    assert shares[0] == 1
+    assert shares[1] < 0.8
+
+
+def test_a_file_tells_that_graphs_are_planar(tmp_path: Path) -> None:
+    graphs = as_batch([nx.wheel_graph(9)] * TELLING)
+    config = NodeGrowthConfig(width=16, layers=1, training=TrainingConfig(steps=2))
+    generator = NodeGrowth(config).fit(graphs, seed=Seed(0))
+    generator.save(tmp_path / "structure.safetensors")
+    loaded = NodeGrowth(config).load(tmp_path / "structure.safetensors", PLAIN)
+    made, again = (one.sample([9] * 12, seed=Seed(2)) for one in (generator, loaded))
+    assert torch.equal(made.edge, again.edge)
+    assert all(nx.check_planarity(to_networkx(again, number))[0] for number in range(12))
