@@ -94,6 +94,7 @@ SETTINGS: dict[type, dict[str, list[Any]]] = {
         "looks": WHOLE,
         "new": SWITCH,
         "effort": [*NUMBER, 0],
+        "passes": [*NUMBER, 0],
         "training": PART,
     },
     EdgeDiffusionConfig: {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -16,6 +17,7 @@ from dignn.cli import compared_runs
 from dignn.cli.compared_runs import Compared, PlannedRun, planned, read_lines
 from dignn.cli.options import Known
 from dignn.core.errors import DignnError
+from dignn.explainers.methods.random_tree import RandomTree
 
 pytestmark = pytest.mark.usefixtures("haste")
 EXPLAINERS = ("prototypes", "random-tree")
@@ -82,7 +84,9 @@ def test_the_page_shows_every_method_and_needs_nothing_else(made: Path) -> None:
     for name in EXPLAINERS:
         assert page.count(f'<th scope="col">{name}</th>') == 1
         assert f'<th scope="row">{name}-common</th>' in page
-    assert page.count('<svg viewBox="0 0 260 220"') == 4  # two classes by two methods
+    shown = [json.loads((made / f"{name}-0" / "explanations.json").read_text())["classes"] for name in EXPLAINERS]
+    drawn = sum(bool(several) for classes in shown for several in classes.values())
+    assert page.count('<svg viewBox="0 0 260 220"') == drawn >= 3  # two classes by two methods, where there is any
     assert "<script" not in page
     assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
 
@@ -132,13 +136,22 @@ def test_methods_that_ask_more_have_a_run_at_the_common_budget() -> None:
     ]
     assert found["random-tree-3"].names == ("random-tree", "random-tree-common")
     assert found["prototypes-3"].names == ("prototypes",)
-    assert found["prototypes-common-3"].settings.candidates == 1536
+    assert (found["prototypes-3"].budget, found["prototypes-common-3"].budget) == (0, 1536)
     none = Compared("planted", Known(), None, "fast", 0, Path("runs"))
     assert [each.names for each in planned(none, ["random-tree"], [0])] == [("random-tree",)]
 
 
-def test_who_scores_more_than_the_budget_has_no_row_at_it(furnished: Path, tmp_path: Path) -> None:
-    assert run(*command(furnished, tmp_path / "new", "--budget", 1, "--explainers", "random-tree")[:-2]) == 2
+def test_who_scores_more_than_the_budget_has_no_row_at_it(
+    furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boastful = classmethod(lambda _method, settings, _budget, _classes: replace(settings, top_k=1))
+    monkeypatch.setattr(RandomTree, "within", boastful)
+    folder = tmp_path / "new"
+    assert run(*command(furnished, folder, "--budget", 5)) == 2
+    assert "random-tree-common-0: it scored 96 graphs, more than the budget of 5" in capsys.readouterr().err
+    found = json.loads((folder / "comparison.json").read_text())
+    assert set(found) == {"prototypes", "prototypes-common", "random-tree"}
+    assert found["prototypes-common"]["scored"] <= 5 < found["prototypes"]["scored"]
 
 
 @pytest.mark.parametrize(

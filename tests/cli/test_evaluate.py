@@ -205,7 +205,7 @@ def test_a_folder_that_is_no_run_is_named(home: Path, capsys: pytest.CaptureFixt
         (lambda config: config["config"].update(colour="red"), "settings that this version of dignn does not have"),
         (lambda config: config["config"].update(candidates=0), "settings that this version of dignn does not have"),
         (lambda config: config.update(config=[]), "settings that this version of dignn does not have"),
-        (lambda config: config.update(explainer="xgnn"), "is a run of 'xgnn'"),
+        (lambda config: config.update(explainer="other"), "is a run of 'other'"),
         (lambda config: config.update(seed="zero"), "config.json is damaged (seed is 'zero'"),
         (lambda config: config.update(seed=None), "config.json is damaged (seed is None"),
         (lambda config: config.update(seed=1.5), "config.json is damaged (seed is 1.5"),

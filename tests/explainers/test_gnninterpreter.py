@@ -17,10 +17,10 @@ from torch_geometric.nn import MessagePassing, global_add_pool
 from dignn.core.errors import DignnError, ModelMismatchError
 from dignn.core.seeds import Seed
 from dignn.explainers.methods.gnninterpreter.connecting import connected_tokens
+from dignn.explainers.methods.gnninterpreter.distribution_learning import Learning
 from dignn.explainers.methods.gnninterpreter.distributions import Distributions
 from dignn.explainers.methods.gnninterpreter.explainer import GNNInterpreter
 from dignn.explainers.methods.gnninterpreter.feature_relaxation import FeatureRelaxation
-from dignn.explainers.methods.gnninterpreter.learning import Learning
 from dignn.explainers.methods.gnninterpreter.objective import beyond_budget, connectivity, next_budget_weight, norms
 from dignn.explainers.methods.gnninterpreter.settings import PRESETS, InterpreterSettings
 from dignn.explainers.methods.gnninterpreter.slots import PairFrequencies, Slots
@@ -29,6 +29,7 @@ from dignn.graphs.batch import GraphBatch
 from dignn.graphs.conversion import from_pyg
 from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind, FeatureSpec
 from dignn.graphs.inference import infer_schema
+from dignn.graphs.schema import Schema
 from dignn.graphs.validity import check_validity
 from dignn.metrics.controls import control_sets
 from dignn.model.adapter import GNNAdapter
@@ -44,7 +45,7 @@ SMALL = replace(PRESETS["smoke"], candidates=24, iterations=12)
 class Degrees(MessagePassing):
     """Sums of what neighbours have."""
 
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+    def forward(self, x: Tensor | tuple[Tensor, Tensor], edge_index: Tensor) -> Tensor:
         return self.propagate(edge_index, x=x)
 
 
@@ -61,11 +62,25 @@ class Hubs(nn.Module):
         return torch.cat([-score / 2, score / 2], dim=1)
 
 
-class Clear(TinyHetero):
-    """Log-probabilities of classes, told apart clearly."""
+class Topics(nn.Module):
+    """An author is of the class whose quarter of the columns its own row and its papers have most of."""
+
+    def __init__(self, schema: Schema) -> None:
+        super().__init__()
+        kinds = [kind for kind in schema.edge_types if (kind[0], kind[2]) == ("paper", "author")]
+        self.kind, self.papers = kinds[0], Degrees()
+        classes = schema.num_classes
+        for name in ("author", "paper"):
+            width = schema.spec(name).width
+            self.register_buffer(name, torch.eye(classes)[torch.arange(width) * classes // width])
+        self.head = nn.Linear(classes, classes)
+        nn.init.eye_(self.head.weight)
+        nn.init.zeros_(self.head.bias)
 
     def forward(self, x_dict: dict[str, Tensor], edge_index_dict: dict[Any, Tensor]) -> Tensor:
-        return (8 * super().forward(x_dict, edge_index_dict)).log_softmax(1)
+        papers = x_dict["paper"] @ self.paper
+        around = self.papers((papers, x_dict["author"] @ self.author), edge_index_dict[self.kind])
+        return self.head(around + x_dict["author"] @ self.author)
 
 
 # -- the gradient -------------------------------------------------------------------------------------
@@ -240,7 +255,7 @@ def planted() -> Dataset:
 
 def interpreter(dataset: Dataset, seed: int = 0, **options: Any) -> GNNInterpreter:
     config = replace(SMALL, sizes=(8, 9), **options)
-    model = Clear(dataset.schema)
+    model = Topics(dataset.schema)
     return GNNInterpreter(model, dataset.data, schema=dataset.schema, config=config, seed=seed)
 
 

@@ -23,7 +23,7 @@ from dignn.core.run_folder import TIMINGS, WALL, unlike
 from dignn.explainers.registry import EXPLAINERS
 from dignn.explainers.settings import RunSettings
 
-LINES, COMMON = "comparison.jsonl", "common"
+LINES, _COMMON = "comparison.jsonl", "common"
 # What lines of one folder must agree in.
 # No data has fewer; a method that keeps to the budget with these does so whatever the data.
 LEAST_CLASSES = 2
@@ -102,7 +102,7 @@ def planned(compared: Compared, explainers: Sequence[str], seeds: Sequence[int])
         for name in explainers:
             settings = settings_of(name, compared.preset)
             within = EXPLAINERS[name].within(settings, compared.budget, LEAST_CLASSES) if compared.budget else None
-            common = f"{name}-{COMMON}"
+            common = f"{name}-{_COMMON}"
             found.append(PlannedRun(name, seed, settings, 0, (name, common) if within == settings else (name,)))
             if within is not None and within != settings and seed == seeds[0]:
                 found.append(PlannedRun(name, seed, settings, compared.budget, (common,)))
@@ -176,7 +176,7 @@ def run_line(compared: Compared, run: PlannedRun) -> dict[str, Any]:
         explainer = subject.explainer(run.explainer, settings, run.seed, folder, compared.preset, progress)
         validity = explainer.fit().explain().about["validity"]
     scored = read_json(folder / "generation.json", "scored")["scored"] + validity["valid"]
-    common = f"{run.explainer}-{COMMON}" in run.names
+    common = f"{run.explainer}-{_COMMON}" in run.names
     if common and scored > compared.budget:
         if len(run.names) == 1:
             raise DignnError(

@@ -17,7 +17,7 @@ from rich.text import Text
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 # Characters of a line that no table is longer than.
-WIDE = 400
+_WIDE = 400
 
 
 class _Messages(logging.Handler):
@@ -64,4 +64,4 @@ def table(
     for row in rows:
         shown.add_row(*(Text(cell) for cell in row))
     unbroken = wide and not out.is_terminal
-    out.print(shown, width=WIDE if unbroken else None, crop=not unbroken)
+    (Console(file=out.file, width=_WIDE, highlight=False) if unbroken else out).print(shown)

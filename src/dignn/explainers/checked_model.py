@@ -76,7 +76,7 @@ class CheckedModel:
 
     def _asked(self, graphs: GraphBatch) -> Scores:
         with single_thread():
-            return self._adapter.score(graphs)
+            return self._adapter.score(graphs, counted=False)
 
     def _earlier_answers(self) -> Tensor:
         """To the few graphs that earlier versions asked about; only their folders are compared by them."""

@@ -13,7 +13,7 @@ from statistics import mean, stdev
 from typing import Any
 
 # What a run cost, and what it scored.
-COSTS, LAYERS = ("seconds", "gib", "scored"), ("paper", "sound")
+_COSTS, _LAYERS = ("seconds", "gib", "scored"), ("paper", "sound")
 FURTHER = "candidates"
 
 
@@ -97,7 +97,7 @@ def over_seeds(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
     A figure counts over the seeds that have it. The standard deviation is that of a sample, null for a single seed.
     """
-    parts = [{name: run[name] for name in (*LAYERS, *COSTS, FURTHER)} for run in runs]
+    parts = [{name: run[name] for name in (*_LAYERS, *_COSTS, FURTHER)} for run in runs]
     return {
         **_joined(parts, lambda values: mean(values)),
         "spread": _joined(parts, lambda values: stdev(values) if len(values) > 1 else None),

@@ -388,7 +388,7 @@ def test_a_graph_that_is_not_as_planned_is_grown_again() -> None:
         assert report["unlike_plan"] <= report["unlike_plan_at_first"]
         assert sum(alike) >= 400 - report["unlike_plan"]  # the plan of this graph leaves no other
     assert found[0] < found[1] < found[12]
-    assert found[12] > 3 * found[0]
+    assert found[12] > 2 * found[0]  # it goes on only while a look mends one in twenty
 
 
 def test_copies_of_few_training_graphs_are_grown_again() -> None:

@@ -18,7 +18,7 @@ from dignn.graphs.edge_tables import own_cells, with_rows
 # Relaxed edges of less weight are left out: they hardly have a gradient, and cost as much as others.
 LEAST_WEIGHT = 0.01
 # Deviation of the logits of edges around those of real frequencies at the start, so that slots are not all alike.
-SPREAD = 0.5
+_SPREAD = 0.5
 # What is added to the logit of a type that a slot cannot have.
 IMPOSSIBLE = -30.0
 
@@ -85,7 +85,7 @@ class Distributions:
         begin = frequencies.joined[first.clamp_min(0), second.clamp_min(0)]
         begin = begin.clamp(LEAST_PROBABILITY, 1 - LEAST_PROBABILITY).logit()
         noise = torch.randn(begin.shape, generator=seed.child("edges").torch())
-        self.edge = (begin + SPREAD * noise).requires_grad_()
+        self.edge = (begin + _SPREAD * noise).requires_grad_()
         self.kind: Tensor | None = None
         self._kind_bias = torch.zeros(len(frequencies.types))
         if learned_types:

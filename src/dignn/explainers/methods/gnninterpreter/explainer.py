@@ -14,8 +14,8 @@ from torch import Tensor
 from dignn.core.seeds import Seed
 from dignn.explainers.class_search import ClassSearch
 from dignn.explainers.methods.gnninterpreter.connecting import connected_tokens
+from dignn.explainers.methods.gnninterpreter.distribution_learning import Learning, check_gradients
 from dignn.explainers.methods.gnninterpreter.distributions import Distributions
-from dignn.explainers.methods.gnninterpreter.learning import Learning, check_gradients
 from dignn.explainers.methods.gnninterpreter.settings import PRESETS, InterpreterSettings
 from dignn.explainers.methods.gnninterpreter.slots import PairFrequencies, Slots
 from dignn.explainers.registry import EXPLAINERS
@@ -24,7 +24,7 @@ from dignn.graphs.batch import GraphBatch, spread
 from dignn.graphs.edge_tables import rows_in, table_in
 
 # Real rows of a type that are looked at, at most; and graphs that a model's gradients are tried on.
-LOOKED_AT, TRIED = 1000, 4
+_LOOKED_AT, _TRIED = 1000, 4
 
 
 @EXPLAINERS.register("gnninterpreter")
@@ -63,7 +63,7 @@ class GNNInterpreter(ClassSearch):
         """Half of the budget for learning, where that does not pay for all: one distribution of each class."""
         assert isinstance(settings, InterpreterSettings)
         each = settings.draws + 1  # the most probable graph as well
-        rest = budget - TRIED
+        rest = budget - _TRIED
         if classes * settings.distributions * (settings.iterations * each + 1) > rest // 2:
             iterations = max(1, min(settings.iterations, (rest // (2 * classes) - 1) // each))
             settings = replace(settings, distributions=1, iterations=iterations)
@@ -72,7 +72,7 @@ class GNNInterpreter(ClassSearch):
 
     def learn(self, train: GraphBatch) -> None:
         """Nothing is learned before classes are; a model without gradients is refused here."""
-        check_gradients(self.adapter, train[spread(len(train), TRIED)])
+        check_gradients(self.adapter, train[spread(len(train), _TRIED)])
 
     @cached_property
     def _frequencies(self) -> PairFrequencies:
@@ -85,7 +85,7 @@ class GNNInterpreter(ClassSearch):
         for name in (*self.real.train.tables, *self.real.train.edge_tables):
             rows = rows_in(self.real.train, name)
             if len(rows):
-                chosen = self.seed.child("rows", name).numpy().choice(rows.numpy(), min(len(rows), LOOKED_AT), False)
+                chosen = self.seed.child("rows", name).numpy().choice(rows.numpy(), min(len(rows), _LOOKED_AT), False)
                 found[name] = table_in(self.real.train, name)[torch.from_numpy(chosen)]
         return found
 

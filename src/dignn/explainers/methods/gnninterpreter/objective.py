@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity, logsigmoid, softplus
 
 # The discretised graph is sure enough of its class for the budget to become stricter; by how much, else how much less.
-SURE, STRICTER, LAXER = 0.9, 1.05, 0.99
+_SURE, _STRICTER, _LAXER = 0.9, 1.05, 0.99
 
 
 def class_terms(score: Tensor, embedding: Tensor, centre: Tensor, embedding_weight: float) -> Tensor:
@@ -70,4 +70,4 @@ def next_budget_weight(weight: Tensor, probability: Tensor, least: float, steps:
         least: they do not fall below.
         steps: since the last look.
     """
-    return (weight * torch.where(probability >= SURE, STRICTER**steps, LAXER**steps)).clamp_min(least)
+    return (weight * torch.where(probability >= _SURE, _STRICTER**steps, _LAXER**steps)).clamp_min(least)

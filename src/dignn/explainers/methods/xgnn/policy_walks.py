@@ -20,7 +20,7 @@ def finish(policies: Policies, building: Building, steps: int, generator: torch.
         steps: edges that are added at most.
         generator: of the draws.
     """
-    for _ in range(steps):
+    for _ in range(steps if len(building.nodes) else 0):
         decision = policies.decide(building, building.valid(building.nodes.size(1)), generator)
         if not bool(decision.possible.any()):
             break

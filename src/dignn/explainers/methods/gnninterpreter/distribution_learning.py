@@ -21,7 +21,7 @@ from dignn.model.adapter import GNNAdapter
 from dignn.model.scores import Scores
 
 # Steps between two looks at the discretised graphs, by which the weight of the budget goes: a look costs half a step.
-LOOK_EVERY = 5
+_LOOK_EVERY = 5
 
 
 class Learning:
@@ -61,9 +61,9 @@ class Learning:
                 for parameter, slope in zip(parameters, slopes, strict=True):
                     if slope is not None:
                         parameter -= self.settings.learning_rate * slope
-            if (number + 1) % LOOK_EVERY == 0:
+            if (number + 1) % _LOOK_EVERY == 0:
                 self.budget_weight = next_budget_weight(
-                    self.budget_weight, self.discretised(), self.settings.budget_weight, LOOK_EVERY
+                    self.budget_weight, self.discretised(), self.settings.budget_weight, _LOOK_EVERY
                 )
         return self.discretised()
 
