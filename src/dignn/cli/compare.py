@@ -44,7 +44,6 @@ _Explainers = Annotated[
     tuple[str, ...],
     Parameter(metavar=f"{{{','.join(EXPLAINERS)}}} ...", consume_multiple=1, show_default=False),
 ]
-_Seeds = Annotated[tuple[int, ...], Parameter(metavar="INT ...", consume_multiple=1, show_default=False)]
 
 
 def compare(
@@ -52,7 +51,7 @@ def compare(
     /,
     *,
     explainers: _Explainers = (),
-    seeds: _Seeds = (0, 1, 2),
+    seeds: int = 3,
     budget: int = BUDGET,
     known: Known = Known(),  # noqa: B008 (frozen)
     own: Own = Own(),  # noqa: B008 (frozen)
@@ -70,14 +69,14 @@ def compare(
     with more explainers or seeds makes what is missing; runs that are finished are not looked at again. A run that
     fails stops no other.
 
-    Example: dignn compare planted --explainers dignnexplainer prototypes random-tree --seeds 0 1 2
+    Example: dignn compare planted --explainers dignnexplainer prototypes random-tree --seeds 3
 
     Your own: dignn compare data.pt --model my_gnn.py:load --target author
 
     Args:
         name: data set, see `dignn datasets`, or data file.
         explainers: which ones; by default all.
-        seeds: one run of each; of a data set, the model is trained with the same seed (default: 0 1 2).
+        seeds: how many runs of each, with the seeds 0, 1, ...; of a data set, the model is trained with the same seed.
         budget: graphs that every method may have scored at the common budget; 0 for no rows at it.
         out: folder of the comparison; by default runs/compare-NAME.
         record: file to which a line is added for every run, such as docs/benchmarks/comparison.jsonl.
@@ -88,7 +87,8 @@ def compare(
     """
     file = is_file(name)
     refuse_options(name, known, own, file=file)
-    methods, numbers = _checked(explainers, seeds, preset)
+    methods = _checked(explainers, preset)
+    numbers = range(whole_number("seeds", seeds, 1))
     whole_number("budget", budget, 0)
     workers = None if jobs is None else whole_number("jobs", jobs, 1)
     folder = out or Path("runs") / f"compare-{Path(name).stem}"
@@ -108,14 +108,14 @@ def compare(
         raise DignnError(f"{len(failed)} of the runs failed ({', '.join(failed)}); the same command tries them again")
 
 
-def _checked(explainers: Sequence[str], seeds: Sequence[int], preset: str) -> tuple[list[str], list[int]]:
-    """The explainers, ours first by default, and seeds; what is wrong is refused before anything is loaded."""
+def _checked(explainers: Sequence[str], preset: str) -> list[str]:
+    """The explainers, ours first by default; what is wrong is refused before anything is loaded."""
     for name in explainers:
         EXPLAINERS.check(name)
     several = list(dict.fromkeys(explainers or sorted(EXPLAINERS, key=lambda name: name != EXPLAINER)))
     for name in several:
         settings_of(name, preset)
-    return several, list(dict.fromkeys(whole_number("a seed", seed, 0) for seed in seeds))
+    return several
 
 
 def _lines_of(folder: Path) -> list[dict[str, Any]]:

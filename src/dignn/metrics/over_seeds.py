@@ -84,12 +84,12 @@ COMPARED_FIGURES = (
 
 
 def by_row(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """Runs under the names of their rows, in the order in which those come first; of a seed the last one counts."""
+    """Runs under the names of their rows, by name whatever was finished first; of a seed the last one counts."""
     found: dict[str, dict[int, Mapping[str, Any]]] = {}
     for run in runs:
         for name in run["names"]:
             found.setdefault(name, {})[run["seed"]] = run
-    return {name: [several[seed] for seed in sorted(several)] for name, several in found.items()}
+    return {name: [found[name][seed] for seed in sorted(found[name])] for name in sorted(found)}
 
 
 def over_seeds(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -1,0 +1,82 @@
+"""The tables of docs/comparison.md, from the runs that ``dignn compare NAME --record`` has noted.
+
+dignn compare planted --seeds 3 --record docs/benchmarks/comparison.jsonl   # runs; resumable
+python -m benchmarks.comparison                                             # the tables
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from benchmarks.explanation_targets import PAPER_GF, PAPER_PF, PAPER_SETS, TITLES
+from benchmarks.tables import markdown, measured_on, read_runs, write_between
+from dignn.metrics.over_seeds import ComparedFigure, by_row, mean_and_spread, shown_figures
+
+RESULTS, PAGE = Path("docs/benchmarks/comparison.jsonl"), Path("docs/comparison.md")
+BEGIN, END = "<!-- comparison: written by python -m benchmarks.comparison -->", "<!-- end of comparison -->"
+# The paper's tables of faithfulness and of run time: PF, GF and seconds for all sizes, data sets in the paper's order.
+PUBLISHED = {
+    "dignnexplainer": (
+        tuple(PAPER_PF.values()),
+        tuple(PAPER_GF.values()),
+        (5875, 4702, 6910, 4637, 5192, 5501, 1992),
+    ),
+    "xgnn": (
+        (0.243, 0.268, 0.952, 0.275, 0.566, 0.521, 0.333),
+        (0.549, 0.627, 0.367, 0.292, 0.288, 0.608, 0.296),
+        (1102, 363, 27, 351, 119, 155, 79),
+    ),
+    "gnninterpreter": (
+        (0.561, 0.394, 0.780, 0.263, 0.601, 0.520, 0.485),
+        (0.729, 0.661, 0.324, 0.654, 0.565, 0.667, 0.453),
+        (79, 102, 5, 143, 73, 73, 13),
+    ),
+    "d4explainer": (
+        (0.306, 0.379, 0.433, 0.343, 0.519, 0.510, 0.666),
+        (0.418, 0.519, 0.294, 0.368, 0.396, 0.760, 0.213),
+        (39175, 19406, 658, 5703, 659, 822, 801),
+    ),
+}
+
+
+def main() -> None:
+    write_between(PAGE, BEGIN, END, tables(read_runs(RESULTS)))
+
+
+def tables(runs: list[dict[str, Any]]) -> list[str]:
+    """For each data set a heading and a table, a row for each explainer and variant; then where it was measured."""
+    parts = []
+    for dataset in TITLES:
+        own = [run for run in runs if run["dataset"] == dataset]
+        if own:
+            parts += [f"### {TITLES[dataset]}", _table(dataset, by_row(own))]
+    return [*parts, measured_on(runs)] if parts else ["No runs yet."]
+
+
+def _table(dataset: str, rows: dict[str, list[Any]]) -> str:
+    figures = shown_figures(rows)
+    published = dataset in PAPER_SETS
+    head = ["explainer", *(figure.title for figure in figures), "seeds", *(["paper: PF, GF, s"] if published else [])]
+    cells = []
+    for name, runs in rows.items():
+        cells.append([f"`{name}`", *(_cell(runs, figure) for figure in figures), str(len(runs))])
+        cells[-1] += [_paper(name, dataset)] if published else []
+    return markdown(head, cells)
+
+
+def _cell(runs: list[Any], figure: ComparedFigure) -> str:
+    value, spread = mean_and_spread(runs, figure)
+    if value is None:
+        return "-"
+    shown = f"{value:,.{figure.digits}f}"
+    return shown if spread is None else f"{shown} ± {spread:.{figure.digits}f}"
+
+
+def _paper(name: str, dataset: str) -> str:
+    place = PAPER_SETS.index(dataset)
+    return ", ".join(f"{values[place]:,}" for values in PUBLISHED[name]) if name in PUBLISHED else "-"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""Tables of comparisons: a table for each data set, means with spreads, the paper's figures beside ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def comparison(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks import comparison
+
+    return comparison
+
+
+def a_run(dataset: str, name: str, seed: int = 0, pf: float = 0.5) -> dict[str, Any]:
+    column = {"paper": {"pf": pf, "gf": 0.25}, "sound": {}}
+    machine = {"cores": 2, "processor": "x86_64", "python": "3.11", "torch": "2"}
+    costs = {"seconds": 12.5, "gib": 1.0, "scored": 2000}
+    return {"dataset": dataset, "names": [name], "seed": seed, "candidates": column, "machine": machine, **costs}
+
+
+def test_a_table_for_each_data_set_in_the_papers_order(comparison: ModuleType) -> None:
+    runs = [
+        a_run("planted", "xgnn"),
+        a_run("mutag", "xgnn"),
+        a_run("mutag", "xgnn", 1, 0.75),
+        a_run("mutag", "random-tree"),
+    ]
+    first, mutag, second, planted, place = comparison.tables(runs)
+    assert (first, second) == ("### MUTAG", "### planted")
+    assert "2 cores (x86_64)" in place
+    head, _, *rows = mutag.splitlines()
+    assert head == "| explainer | PF | GF | seconds | GiB | scored | seeds | paper: PF, GF, s |"
+    assert rows == [
+        "| `random-tree` | 0.500 | 0.250 | 12.5 | 1.00 | 2,000 | 1 | - |",
+        "| `xgnn` | 0.625 ± 0.177 | 0.250 ± 0.000 | 12.5 ± 0.0 | 1.00 ± 0.00 | 2,000 ± 0 | 2 | 0.952, 0.367, 27 |",
+    ]
+    assert "paper" not in planted  # the paper does not have it
+
+
+def test_what_the_paper_says_of_dignnexplainer_is_what_explanations_are_held_against(comparison: ModuleType) -> None:
+    table = comparison.tables([a_run("dblp", "dignnexplainer")])[1]
+    assert table.endswith("| 1 | 0.999, 0.882, 5,875 |")
+
+
+def test_without_runs_the_page_says_so(comparison: ModuleType) -> None:
+    assert comparison.tables([]) == ["No runs yet."]
