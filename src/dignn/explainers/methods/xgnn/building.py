@@ -84,7 +84,8 @@ class Building:
     def begin(cls, rules: Rules, count: int, capacity: int, generator: torch.Generator) -> Building:
         """Graphs of one node, with room for ``capacity``."""
         nodes = torch.full((count, capacity), PADDING)
-        nodes[:, 0] = torch.multinomial(rules.first, count, replacement=True, generator=generator)
+        if count:
+            nodes[:, 0] = torch.multinomial(rules.first, count, replacement=True, generator=generator)
         return cls(rules, nodes, torch.zeros(count, capacity, capacity, dtype=torch.long))
 
     @property

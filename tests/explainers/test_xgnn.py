@@ -1,0 +1,212 @@
+"""XGNN: its rewards by hand, policies that learn what is rewarded, and what its graphs are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn import global_add_pool
+
+from dignn.core.errors import DignnError
+from dignn.core.seeds import Seed
+from dignn.explainers.methods.xgnn.building import Building, Choice, Rules
+from dignn.explainers.methods.xgnn.explainer import POLICIES, XGNN
+from dignn.explainers.methods.xgnn.policy import Policies
+from dignn.explainers.methods.xgnn.policy_training import PolicyTraining
+from dignn.explainers.methods.xgnn.policy_walks import build
+from dignn.explainers.methods.xgnn.settings import PRESETS, XGNNSettings
+from dignn.graphs.batch import GraphBatch
+from dignn.graphs.validity import check_validity
+from dignn.metrics.controls import control_sets
+from dignn.zoo.datasets.dataset import Dataset
+from dignn.zoo.datasets.registry import load
+from strategies import rings_and_stars
+from tiny_models import TinyHetero
+
+pytestmark = pytest.mark.usefixtures("haste")
+SMALL = replace(PRESETS["smoke"], candidates=24, sizes=(8, 9))
+
+
+@pytest.fixture(scope="module")
+def planted() -> Dataset:
+    return load("planted")
+
+
+def xgnn(dataset: Dataset, config: XGNNSettings = SMALL, **options: Any) -> XGNN:
+    return XGNN(TinyHetero(dataset.schema), dataset.data, schema=dataset.schema, config=config, **options)
+
+
+@pytest.fixture(scope="module")
+def nodes(planted: Dataset) -> XGNN:
+    return xgnn(planted).fit()
+
+
+@pytest.fixture(scope="module")
+def rules(nodes: XGNN) -> Rules:
+    return Rules.of(nodes.real.train)
+
+
+def hubs(graphs: GraphBatch, _wanted: Tensor, _seed: Seed) -> Tensor:
+    """A judge who likes many edges at the first node."""
+    return (graphs.undirected[:, 0].sum(1) / 5).clamp_max(1).float()
+
+
+# -- rewards ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rollouts", [0, 3])
+def test_a_decision_is_rewarded_as_published(rules: Rules, rollouts: int) -> None:
+    settings = replace(SMALL, rollouts=rollouts, rollout_weight=2.0, valid_reward=0.1, invalid_reward=-1.0)
+    policies = Policies(rules, 2, Seed(0))
+    begun = Building.begin(rules, 2, 5, Seed(0).torch())
+    tail = int(rules.joins[begun.nodes[0, 0]].any(1).nonzero()[0, 0])
+    token = int(rules.joins[begun.nodes[0, 0], tail].nonzero()[0, 0]) + 1
+    choice = Choice(torch.zeros(2, dtype=torch.long), torch.full((2,), 5 + tail), torch.full((2,), token))
+    valid = torch.tensor([True, False])
+    building = begun.joined(choice, valid)
+    assert building.sizes.tolist() == [2, 1]  # what is not valid is undone
+    training = PolicyTraining(rules, hubs, settings, 5)
+    reward = training.rewards(policies, building, valid, 0, Seed(0), Seed(0).torch())  # nothing may follow
+    above_chance = 1 / 5 - 1 / 2
+    assert reward.tolist() == pytest.approx([0.1 + above_chance + 2 * above_chance * (rollouts > 0), -1.0])
+
+
+def test_looking_ahead_sees_what_follows(rules: Rules) -> None:
+    policies, begun = Policies(rules, 1, Seed(0)), Building.begin(rules, 1, 9, Seed(0).torch())
+    seen: list[int] = []
+
+    def judge(graphs: GraphBatch, wanted: Tensor, seed: Seed) -> Tensor:
+        seen.extend(graphs.sizes.tolist())
+        return hubs(graphs, wanted, seed)
+
+    training = PolicyTraining(rules, judge, replace(SMALL, rollouts=4), 9)
+    training.rewards(policies, begun, torch.tensor([True]), 6, Seed(0), Seed(0).torch())
+    assert seen[0] == 1
+    assert len(seen) == 5
+    assert min(seen[1:]) > 1
+
+
+# -- policies -----------------------------------------------------------------------------------------
+
+
+def test_a_policy_learns_what_is_rewarded_and_another_class_does_not(rules: Rules) -> None:
+    venue = rules.words.schema.node_types.index("venue")
+
+    def judge(graphs: GraphBatch, wanted: Tensor, _seed: Seed) -> Tensor:
+        return (graphs.node_type == venue).any(1).float().where(wanted == 0, 0.5)
+
+    def with_venue(policy: Policies) -> float:
+        return float((build(policy, [3] * 500, 2, Seed(1).torch()).nodes == venue).any(1).float().mean())
+
+    policies = Policies(rules, 2, Seed(0))
+    before = [with_venue(policies.only(label)) for label in (0, 1)]
+    settings = replace(PRESETS["fast"], iterations=100, steps=2, rollouts=0, learning_rate=0.03)
+    PolicyTraining(rules, judge, settings, 3).train(policies, seed=Seed(0))
+    after = [with_venue(policies.only(label)) for label in (0, 1)]
+    assert before == pytest.approx([0.1, 0.1], abs=0.05)
+    # Graph convolutions see two joined nodes alike, so that one start in two is the author, which joins no venue.
+    assert after[0] == pytest.approx(0.5, abs=0.05)
+    assert after[1] < 0.15
+
+
+def test_what_is_forbidden_is_unlearned(rules: Rules) -> None:
+    def invalid(policy: Policies) -> float:
+        building = build(policy, [4] * 200, 5, Seed(1).torch())
+        decision = policy.decide(building, building.consistent(), Seed(2).torch())
+        choice = decision.choice
+        return 1 - float(building.valid(4)[torch.arange(200), choice.start, choice.tail].float().mean())
+
+    policies = Policies(rules, 1, Seed(0))
+    before = invalid(policies)
+    settings = replace(PRESETS["fast"], iterations=25, steps=12, rollouts=0, learning_rate=0.05)
+    training = PolicyTraining(rules, lambda graphs, _wanted, _seed: torch.full((len(graphs),), 1.0), settings, 4)
+    training.train(policies, seed=Seed(0))
+    assert invalid(policies) < before - 0.1
+
+
+# -- whole searches -----------------------------------------------------------------------------------
+
+
+class Edges(nn.Module):
+    """The more edges a graph has beyond a tree, the surer it is of the second class."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        ends = torch.zeros(len(x), 1).index_add(0, edge_index[0], torch.ones(edge_index.size(1), 1))
+        beyond = global_add_pool(ends / 2 - 1, batch) + 1
+        return torch.cat([-beyond, beyond], dim=1) - torch.tensor([-1.5, 1.5])
+
+
+def test_graph_classes_are_found_where_random_trees_do_not_have_them() -> None:
+    config = replace(SMALL, sizes=None, iterations=8, steps=12, candidates=40)
+    made = XGNN(Edges(), rings_and_stars(), config=config, seed=0).fit()
+    graphs = made._candidates
+    assert graphs is not None
+    own = made.adapter.score(graphs[graphs.graph_label == 1]).probability[:, 1]
+    trees = made.adapter.score(control_sets(graphs, made.real.train, Seed(0))["random_trees"]).probability[:, 1]
+    assert float(own.mean()) > max(0.6, float(trees.max()) + 0.3)
+
+
+def test_graphs_are_valid_and_as_large_as_asked_for(nodes: XGNN, rules: Rules) -> None:
+    graphs = nodes._candidates
+    assert graphs is not None
+    assert bool(check_validity(graphs.check()).valid.all())
+    wanted, classes = nodes.real.like(nodes.config.candidates), nodes.schema.num_classes
+    assert graphs.sizes.tolist() == [size for label in range(classes) for size in wanted[label::classes]]
+    assert bool(graphs.target_mask[:, 0].all())  # the model is asked about the first node
+    there = graphs.mask
+    assert bool((graphs.undirected.sum(2)[there] <= rules.most_edges[graphs.node_type[there]]).all())
+
+
+def test_a_class_without_sizes_has_no_graphs(nodes: XGNN) -> None:
+    assert len(nodes.search(0, [], Seed(0))) == 0
+
+
+def test_same_seed_same_bits(nodes: XGNN) -> None:
+    first, again, other = (nodes.search(1, [8, 9, 8, 9], Seed(seed)) for seed in (0, 0, 1))
+    assert torch.equal(first.edge, again.edge)
+    assert not torch.equal(first.edge, other.edge)
+
+
+def test_a_folder_goes_on_without_learning_again(planted: Dataset, nodes: XGNN, tmp_path: Path) -> None:
+    xgnn(planted, folder=tmp_path).fit()
+    (tmp_path / "candidates.safetensors").unlink()
+    resumed = xgnn(planted, folder=tmp_path)
+    before = resumed.check().adapter.scored
+    resumed.fit()
+    assert resumed.adapter.scored == before  # policies came from the file
+    assert resumed._candidates is not None
+    assert nodes._candidates is not None
+    assert torch.equal(resumed._candidates.edge, nodes._candidates.edge)
+    (tmp_path / "candidates.safetensors").unlink()
+    (tmp_path / POLICIES).write_bytes(b"nothing")
+    with pytest.raises(DignnError, match=POLICIES):
+        xgnn(planted, folder=tmp_path).fit()
+
+
+@pytest.mark.parametrize("classes", [2, 7])
+@pytest.mark.parametrize("budget", [60, 1000, 10**6])
+def test_a_budget_is_kept(budget: int, classes: int) -> None:
+    settings = XGNN.within(PRESETS["fast"], budget, classes)
+    assert isinstance(settings, XGNNSettings)
+    assert settings.asks(classes) + settings.candidates <= budget
+    assert (settings == PRESETS["fast"]) == (budget == 10**6)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("iterations", 0),
+        ("steps", 0),
+        ("rollouts", -1),
+        ("learning_rate", 0.0),
+        ("momentum", 1.0),
+        ("invalid_reward", 0.0),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(name: str, value: float) -> None:
+    with pytest.raises(DignnError, match=name):
+        replace(PRESETS["fast"], **{name: value})
