@@ -76,8 +76,8 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.words
 	$(BIN)/python -m benchmarks.explanations
 	$(BIN)/python -m benchmarks.explanations --table
-	$(BIN)/dignn compare planted --record docs/benchmarks/comparison.jsonl
 	$(BIN)/python -m benchmarks.comparison
+	$(BIN)/python -m benchmarks.comparison --table
 	$(BIN)/python -m benchmarks.worlds
 	$(BIN)/python -m benchmarks.worlds --table
 	$(BIN)/python -m benchmarks.scale

@@ -1,11 +1,15 @@
-"""The tables of docs/comparison.md, from the runs that ``dignn compare NAME --record`` has noted.
+"""Explainers compared on the data sets, by ``dignn compare``.
 
-dignn compare planted --seeds 3 --record docs/benchmarks/comparison.jsonl   # runs; resumable
-python -m benchmarks.comparison                                             # the tables
+python -m benchmarks.comparison                                    # all data sets, all explainers; resumable
+python -m benchmarks.comparison --datasets planted imdb --seeds 1  # some of it
+python -m benchmarks.comparison --table                            # the tables of docs/comparison.md
 """
 
 from __future__ import annotations
 
+import argparse
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +18,7 @@ from benchmarks.tables import markdown, measured_on, read_runs, write_between
 from dignn.metrics.over_seeds import ComparedFigure, by_row, mean_and_spread, shown_figures
 
 RESULTS, PAGE = Path("docs/benchmarks/comparison.jsonl"), Path("docs/comparison.md")
-BEGIN, END = "<!-- comparison: written by python -m benchmarks.comparison -->", "<!-- end of comparison -->"
+BEGIN, END = "<!-- comparison: written by python -m benchmarks.comparison --table -->", "<!-- end of comparison -->"
 # The paper's tables of faithfulness and of run time: PF, GF and seconds for all sizes, data sets in the paper's order.
 PUBLISHED = {
     "dignnexplainer": (
@@ -41,7 +45,19 @@ PUBLISHED = {
 
 
 def main() -> None:
-    write_between(PAGE, BEGIN, END, tables(read_runs(RESULTS)))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = ("planted", *PAPER_SETS)
+    parser.add_argument("--datasets", nargs="+", default=names, choices=names, metavar="NAME")
+    parser.add_argument("--seeds", type=int, default=3, help="runs of each explainer, with the seeds 0, 1, ...")
+    parser.add_argument("--table", action="store_true", help=f"write the tables into {PAGE}, and stop")
+    options = parser.parse_args()
+    if options.table:
+        write_between(PAGE, BEGIN, END, tables(read_runs(RESULTS)))
+        return
+    for name in options.datasets:
+        folder = Path("runs") / f"compare-{name}"
+        given = [name, "--seeds", str(options.seeds), "--out", str(folder), "--record", str(RESULTS)]
+        subprocess.run([sys.executable, "-m", "dignn", "compare", *given])  # what fails stops no other data set
 
 
 def tables(runs: list[dict[str, Any]]) -> list[str]:
