@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from command_line import run
+from dignn.cli.finished_lines import append_line, read_lines
 from dignn.zoo.known.known_model import KnownModel
 
 pytestmark = pytest.mark.usefixtures("haste")
@@ -102,4 +103,16 @@ def test_a_mistake_is_one_sentence(
 def test_a_damaged_file_of_results_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "known.jsonl").write_text("{}\n")
     assert run(*ASKED, "--out", tmp_path) == 2
-    assert "known.jsonl is damaged" in capsys.readouterr().err
+    assert "known.jsonl is damaged (line 1: it lacks model)" in capsys.readouterr().err
+    assert run(*ASKED, "--out", tmp_path / "known.jsonl") == 2
+    assert "known.jsonl is a file; choose another folder by --out" in capsys.readouterr().err
+
+
+def test_a_line_that_was_cut_off_does_not_count(folder: Path, tmp_path: Path) -> None:
+    whole = (folder / "known.jsonl").read_text()
+    assert len(read_lines(folder / "known.jsonl")) == 2
+    cut = tmp_path / "known.jsonl"
+    cut.write_text(whole[: len(whole) - 20])
+    assert len(read_lines(cut)) == 1
+    append_line(cut, {"model": "degree"})
+    assert [line["model"] for line in read_lines(cut)] == [json.loads(whole.splitlines()[0])["model"], "degree"]

@@ -14,7 +14,8 @@ import pytest
 
 from command_line import run
 from dignn.cli import compared_runs
-from dignn.cli.compared_runs import Compared, PlannedRun, planned, read_lines
+from dignn.cli.compared_runs import Compared, PlannedRun, planned
+from dignn.cli.finished_lines import read_lines
 from dignn.cli.options import Known
 from dignn.core.errors import DignnError
 from dignn.explainers.methods.random_tree import RandomTree
@@ -53,7 +54,7 @@ def test_there_is_an_object_for_each_explainer_and_variant(made: Path) -> None:
         assert row["seconds"] > 0
         assert row["gib"] >= 0  # 0 where the system does not tell
         assert 0 < row["scored"] <= 1536
-        assert row["seeds"] == [0, 1]
+        assert row["seeds"] == ([0] if name.endswith("-common") else [0, 1])
 
 
 def test_means_and_spreads_are_those_of_the_runs(made: Path) -> None:
@@ -129,16 +130,51 @@ def test_a_run_that_fails_stops_no_other(
 
 def test_methods_that_ask_more_have_a_run_at_the_common_budget() -> None:
     compared = Compared("planted", Known(), None, "fast", 1536, Path("runs"))
-    found = {each.title: each for each in planned(compared, ["dignnexplainer", "prototypes", "random-tree"], [3, 4])}
+    found = {each.title: each for each in planned(compared, ["dignnexplainer", "prototypes", "random-tree"], [3, 4], 4)}
     assert list(found) == [
         *("dignnexplainer-3", "dignnexplainer-common-3", "prototypes-3", "prototypes-common-3", "random-tree-3"),
         *("dignnexplainer-4", "prototypes-4", "random-tree-4"),
     ]
     assert found["random-tree-3"].names == ("random-tree", "random-tree-common")
+    assert found["random-tree-4"].names == ("random-tree",)  # at the common budget the first seed counts
     assert found["prototypes-3"].names == ("prototypes",)
-    assert (found["prototypes-3"].budget, found["prototypes-common-3"].budget) == (0, 1536)
+    assert found["prototypes-common-3"].settings.candidates == 1536
     none = Compared("planted", Known(), None, "fast", 0, Path("runs"))
-    assert [each.names for each in planned(none, ["random-tree"], [0])] == [("random-tree",)]
+    assert [each.names for each in planned(none, ["random-tree"], [0], 4)] == [("random-tree",)]
+
+
+def test_a_budget_is_for_as_many_classes_as_there_are() -> None:
+    compared = Compared("planted", Known(), None, "smoke", 200, Path("runs"))
+    assert len(planned(compared, ["xgnn"], [0], 2)) == 1  # it keeps to that by itself
+    natural, common = planned(compared, ["xgnn"], [0], 4)
+    assert (natural.names, common.names) == (("xgnn",), ("xgnn-common",))
+    tiny = replace(compared, budget=1)
+    with pytest.raises(DignnError, match=r"A budget of 1 graphs is too small for xgnn with 4 classes; give a larger"):
+        planned(tiny, ["xgnn"], [0], 4)
+
+
+def test_another_model_is_refused(furnished: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = folder.parent / "other.py"
+    other.write_text(
+        (furnished / "gnn.py").read_text() + "\n\nfirst = load\n\n\ndef load(*given):\n    model = "
+        "first(*given)\n    for weight in model.parameters():\n        weight.data.neg_()\n    return model\n"
+    )
+    words = command(furnished, folder, "--explainers", "random-real")
+    words[words.index("--model") + 1] = f"{other}:load"
+    before = (folder / "comparison.jsonl").read_text()
+    assert run(*words) == 2
+    shown = capsys.readouterr().err
+    assert "model" in shown
+    assert len(shown.splitlines()) == 1
+    assert (folder / "comparison.jsonl").read_text() == before
+
+
+def test_a_line_that_lacks_something_is_named(
+    furnished: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "comparison.jsonl").write_text('{"run": "random-tree-0"}\n')
+    assert run(*command(furnished, folder)) == 2
+    assert "comparison.jsonl is damaged (line 1: it lacks names)" in capsys.readouterr().err
 
 
 def test_who_scores_more_than_the_budget_has_no_row_at_it(

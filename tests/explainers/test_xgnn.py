@@ -161,8 +161,10 @@ def test_graphs_are_valid_and_as_large_as_asked_for(nodes: XGNN, rules: Rules) -
     assert bool((graphs.undirected.sum(2)[there] <= rules.most_edges[graphs.node_type[there]]).all())
 
 
-def test_a_class_without_sizes_has_no_graphs(nodes: XGNN) -> None:
-    assert len(nodes.search(0, [], Seed(0))) == 0
+def test_with_more_classes_than_graphs_the_last_classes_have_none(nodes: XGNN) -> None:
+    made = nodes.candidates([8, 9])
+    assert made.sizes.tolist() == [8, 9]
+    assert made.label[:, 0].tolist() == [0, 1]
 
 
 def test_same_seed_same_bits(nodes: XGNN) -> None:

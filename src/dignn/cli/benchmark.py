@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from dignn.cli.console import say_json, say_path, table
+from dignn.cli.finished_lines import append_line, read_lines
 from dignn.cli.options import EXPLAINER, Flag, Preset, settings_of
 from dignn.cli.subject import Subject
 from dignn.cli.user_model import OwnModel
@@ -73,15 +73,16 @@ def benchmark(
     settings = {name: settings_of(name, preset) for name in explainers}
     whole_number("seeds", seeds, 1)
     asked = [(model, explainer, seed) for model in chosen for explainer in settings for seed in range(seeds)]
-    done = _finished(out / FINISHED)
+    if out.exists() and not out.is_dir():
+        raise DignnError(f"{out} is a file; choose another folder by --out")
+    done = {tuple(line[name] for name in _KEY): line for line in read_lines(out / FINISHED, _KEY)}
     with working(quiet, json) as progress:
         load_torch(progress)
         for model, explainer, seed in asked:
             key = (model, explainer, seed, preset)
             if key not in done:
                 done[key] = _run(*key, settings[explainer], out, progress)
-                with (out / FINISHED).open("a", encoding="utf-8") as file:
-                    file.write(json_module.dumps(done[key]) + "\n")
+                append_line(out / FINISHED, done[key])
     lines = [done[*key, preset] for key in asked]
     found = {name: _summary([line for line in lines if line["explainer"] == name]) for name in settings}
     if json:
@@ -90,20 +91,6 @@ def benchmark(
         return
     _print(lines, found)
     say_path("Runs", out / FINISHED)
-
-
-def _finished(path: Path) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Lines of earlier runs by what they are of.
-
-    Raises:
-        DignnError: a line is something else.
-    """
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    try:
-        lines = [json_module.loads(line) for line in text.splitlines()]
-        return {tuple(line[name] for name in _KEY): line for line in lines}
-    except (ValueError, TypeError, KeyError) as error:
-        raise DignnError(f"{path} is damaged ({error!r}); delete it, and finished runs are judged again") from error
 
 
 def _run(

@@ -10,16 +10,17 @@ from cyclopts import Parameter
 
 from dignn.cli.compared_runs import (
     LINES,
+    NEEDED,
     Compared,
-    append_line,
     planned,
-    read_lines,
     record_lines,
+    refuse_other_subject,
     refuse_others,
     run_all,
     unfinished,
 )
 from dignn.cli.console import err, say, say_json, say_path, table
+from dignn.cli.finished_lines import append_line, read_lines
 from dignn.cli.finished_run import explanations_of
 from dignn.cli.options import EXPLAINER, File, Flag, Folder, Known, Own, Preset, settings_of
 from dignn.cli.subject import is_file, refuse_options
@@ -96,7 +97,7 @@ def compare(
     refuse_others(compared, _lines_of(folder))
     with working(quiet, json) as progress:
         failed = _run(compared, methods, numbers, workers, record, progress)
-        lines = read_lines(folder / LINES)
+        lines = read_lines(folder / LINES, NEEDED)
         if lines:
             content = _written(folder, str(compared.about()["dataset"]), lines)
     if lines and json:
@@ -124,7 +125,7 @@ def _lines_of(folder: Path) -> list[dict[str, Any]]:
         raise DignnError(f"{folder} is a file; choose another folder for the comparison")
     if (folder / CONFIG).exists():
         raise DignnError(f"{folder} is a run of `dignn explain`; choose another folder for the comparison")
-    return read_lines(folder / LINES)
+    return read_lines(folder / LINES, NEEDED)
 
 
 def _run(
@@ -138,9 +139,11 @@ def _run(
     """Makes what is missing; why runs failed, by their titles."""
     load_torch(progress)
     lines = compared.folder / LINES
-    runs = list(unfinished(planned(compared, explainers, seeds), read_lines(lines)))
-    for seed in dict.fromkeys(run.seed for run in runs if compared.own is None or run == runs[0]):
-        compared.subject(seed, progress)  # models are trained once, and what is wrong with files is said at once
+    finished_before = read_lines(lines, NEEDED)
+    subject = refuse_other_subject(compared, finished_before, progress)
+    runs = list(unfinished(planned(compared, explainers, seeds, subject.schema.num_classes), finished_before))
+    for seed in dict.fromkeys(run.seed for run in runs if compared.own is None):
+        compared.subject(seed, progress)  # models are trained once
     new: list[str] = []
 
     def finished(line: dict[str, Any]) -> None:
@@ -158,7 +161,7 @@ def _run(
     for title, why in failed.items():
         err.print(f"{title}: {why}", style="red", markup=False, soft_wrap=True)
     if recorded is not None:
-        record_lines(recorded, read_lines(lines), ())
+        record_lines(recorded, read_lines(lines, NEEDED), ())
     return failed
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dignn.cli.finished_lines import append_line, read_lines
 from dignn.cli.options import Known, Own, settings_of
-from dignn.cli.rebuild import as_noted
+from dignn.cli.rebuild import as_noted, noted
 from dignn.cli.subject import Subject, of_dataset, of_file
 from dignn.core.errors import DignnError
-from dignn.core.files import read_json, write_text
+from dignn.core.files import read_json
 from dignn.core.machine import machine, watched_memory
 from dignn.core.processes import map_processes
 from dignn.core.progress import Progress
@@ -24,10 +24,9 @@ from dignn.explainers.registry import EXPLAINERS
 from dignn.explainers.settings import RunSettings
 
 LINES, _COMMON = "comparison.jsonl", "common"
-# What lines of one folder must agree in.
-# No data has fewer; a method that keeps to the budget with these does so whatever the data.
-LEAST_CLASSES = 2
+# What lines of one folder must agree in, and what every line has.
 SHARED = ("dataset", "preset", "budget", "form", "columns")
+NEEDED = ("run", "names", "seed", "seconds", "gib", "scored", "paper", "sound", "candidates")
 _DIGITS = 6  # of figures that are recorded
 
 
@@ -76,14 +75,12 @@ class PlannedRun:
         explainer: the method.
         seed: of the method, and of the model that dignn trains.
         settings: of the method.
-        budget: graphs that it may score; 0 for as many as it likes.
         names: rows of the comparison that it counts for; the first, with the seed, names its folder.
     """
 
     explainer: str
     seed: int
     settings: RunSettings
-    budget: int
     names: tuple[str, ...]
 
     @property
@@ -92,21 +89,33 @@ class PlannedRun:
         return f"{self.names[0]}-{self.seed}"
 
 
-def planned(compared: Compared, explainers: Sequence[str], seeds: Sequence[int]) -> list[PlannedRun]:
+def planned(compared: Compared, explainers: Sequence[str], seeds: Sequence[int], classes: int) -> list[PlannedRun]:
     """All runs: every explainer as it is with every seed, and at the common budget with the first.
 
-    Where a method keeps to the budget by itself, its run counts for both rows.
+    Where a method keeps to the budget by itself, its first run counts for both rows.
+
+    Raises:
+        DignnError: the budget is too small for a method with so many classes.
     """
     found = []
     for seed in seeds:
         for name in explainers:
-            settings = settings_of(name, compared.preset)
-            within = EXPLAINERS[name].within(settings, compared.budget, LEAST_CLASSES) if compared.budget else None
-            common = f"{name}-{_COMMON}"
-            found.append(PlannedRun(name, seed, settings, 0, (name, common) if within == settings else (name,)))
-            if within is not None and within != settings and seed == seeds[0]:
-                found.append(PlannedRun(name, seed, settings, compared.budget, (common,)))
+            settings, common = settings_of(name, compared.preset), f"{name}-{_COMMON}"
+            within = _within(compared, name, settings, classes) if compared.budget and seed == seeds[0] else None
+            found.append(PlannedRun(name, seed, settings, (name, common) if within == settings else (name,)))
+            if within is not None and within != settings:
+                found.append(PlannedRun(name, seed, within, (common,)))
     return found
+
+
+def _within(compared: Compared, name: str, settings: RunSettings, classes: int) -> RunSettings:
+    try:
+        return EXPLAINERS[name].within(settings, compared.budget, classes)
+    except DignnError as error:
+        raise DignnError(
+            f"A budget of {compared.budget:,} graphs is too small for {name} with {classes} classes; give a larger "
+            "--budget, or 0 for no rows at it"
+        ) from error
 
 
 def run_all(
@@ -170,20 +179,14 @@ def run_line(compared: Compared, run: PlannedRun) -> dict[str, Any]:
         subject = compared.subject(run.seed, progress)
         if compared.own is not None:
             subject = as_noted(subject, folder)
-        settings = run.settings
-        if run.budget:
-            settings = EXPLAINERS[run.explainer].within(settings, run.budget, subject.schema.num_classes)
-        explainer = subject.explainer(run.explainer, settings, run.seed, folder, compared.preset, progress)
+        explainer = subject.explainer(run.explainer, run.settings, run.seed, folder, compared.preset, progress)
         validity = explainer.fit().explain().about["validity"]
     scored = read_json(folder / "generation.json", "scored")["scored"] + validity["valid"]
-    common = f"{run.explainer}-{_COMMON}" in run.names
-    if common and scored > compared.budget:
-        if len(run.names) == 1:
-            raise DignnError(
-                f"it scored {scored:,} graphs, more than the budget of {compared.budget:,}; {run.explainer} "
-                "must say in Explainer.within how it asks less"
-            )
-        run = replace(run, names=run.names[:1])
+    if f"{run.explainer}-{_COMMON}" in run.names and scored > compared.budget:
+        raise DignnError(
+            f"it scored {scored:,} graphs, more than the budget of {compared.budget:,}; {run.explainer} "
+            "must say in Explainer.within how it asks less"
+        )
     metrics, timings = read_json(folder / "metrics.json", "paper", "sound", "candidates"), read_json(folder / TIMINGS)
     return {
         **compared.about(),
@@ -193,40 +196,13 @@ def run_line(compared: Compared, run: PlannedRun) -> dict[str, Any]:
         "seconds": round(timings[WALL] - timings["EVAL"], 4),
         "gib": memory.gib,
         "scored": scored,
+        "valid": validity["valid"],
         **{name: metrics[name] for name in ("paper", "sound", "candidates")},
         "machine": machine(),
     }
 
 
 # -- lines --------------------------------------------------------------------------------------------
-
-
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The finished runs that a file tells of; a line that was cut off while it was written does not count.
-
-    Raises:
-        DignnError: the file holds something else.
-    """
-    if not path.is_file():
-        return []
-    found = []
-    *whole, _ = path.read_text(encoding="utf-8").split("\n")
-    for number, line in enumerate(whole, start=1):
-        try:
-            found.append({"names": [], **json.loads(line)})
-        except (ValueError, TypeError) as error:
-            raise DignnError(f"{path} is damaged (line {number}: {error}); delete that line and run again") from error
-    return found
-
-
-def append_line(path: Path, line: Mapping[str, Any]) -> None:
-    """Adds a finished run."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    if not text.endswith("\n") and text:  # a line was cut off
-        write_text(path, text[: text.rfind("\n") + 1])
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line, allow_nan=False) + "\n")
 
 
 def refuse_others(compared: Compared, lines: Sequence[Mapping[str, Any]]) -> None:
@@ -239,11 +215,27 @@ def refuse_others(compared: Compared, lines: Sequence[Mapping[str, Any]]) -> Non
                 raise DignnError(f"{compared.folder} compares runs {difference}; choose another folder or delete it")
 
 
+def refuse_other_subject(compared: Compared, lines: Sequence[Mapping[str, Any]], progress: Progress) -> Subject:
+    """Data and model of a comparison, which are those of its finished runs.
+
+    Raises:
+        DignnError: a run folder is of other data, or of another model.
+    """
+    folders = [compared.folder / line["run"] for line in lines if (compared.folder / line["run"]).is_dir()]
+    if not folders:
+        return compared.subject(0, progress)
+    content, settings = noted(folders[0])
+    subject = as_noted(compared.subject(content["seed"], progress), folders[0])
+    given = content["explainer"], settings, content["seed"], folders[0], content["preset"], Progress()
+    subject.explainer(*given).check()
+    return subject
+
+
 def record_lines(path: Path, lines: Sequence[Mapping[str, Any]], new: Sequence[str]) -> None:
     """Adds runs to a file of many comparisons: those that are ``new``, by title, and others that it lacks."""
-    there = {(line.get("dataset"), line.get("run")) for line in read_lines(path)}
+    there = [[line.get(name) for name in ("run", *SHARED)] for line in read_lines(path, NEEDED)]
     for line in lines:
-        if line["run"] in new or (line["dataset"], line["run"]) not in there:
+        if line["run"] in new or [line.get(name) for name in ("run", *SHARED)] not in there:
             append_line(path, rounded(line))
 
 

@@ -26,8 +26,8 @@ class ClassSearch(Explainer):
         classes = self.schema.num_classes
         found = []
         with self.run.stage("GGAT") as tick:
-            for number in range(classes):
+            for number in range(min(classes, len(sizes))):  # with fewer sizes than classes the last ones have none
                 made = self.search(number, sizes[number::classes], self.seed.child("GGAT", number))
                 found.append(self.schema.task.meant_for(made, number))
-                tick(number + 1, classes)
+                tick(number + 1, min(classes, len(sizes)))
         return GraphBatch.cat(found)

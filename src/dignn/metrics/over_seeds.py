@@ -80,6 +80,7 @@ COMPARED_FIGURES = (
     ComparedFigure("seconds", ("seconds",), 1, "lower", "until explanations are there, without measuring them"),
     ComparedFigure("GiB", ("gib",), 2, "lower", "the most memory of the run and all its processes"),
     ComparedFigure("scored", ("scored",), 0, None, "graphs that the model was asked about"),
+    ComparedFigure("chosen from", ("valid",), 0, None, "candidates; figures of few and of many do not compare well"),
 )
 
 

@@ -13,11 +13,6 @@ from torch import Tensor
 from dignn.graphs.batch import GraphBatch
 
 
-def canonical(graphs: GraphBatch) -> GraphBatch:
-    """The same graphs with their nodes in canonical order; padding stays last."""
-    return graphs.permute(canonical_order(graphs))
-
-
 def canonical_order(graphs: GraphBatch) -> Tensor:
     """(B, N) the node at each place.
 

@@ -84,8 +84,7 @@ class Building:
     def begin(cls, rules: Rules, count: int, capacity: int, generator: torch.Generator) -> Building:
         """Graphs of one node, with room for ``capacity``."""
         nodes = torch.full((count, capacity), PADDING)
-        if count:
-            nodes[:, 0] = torch.multinomial(rules.first, count, replacement=True, generator=generator)
+        nodes[:, 0] = torch.multinomial(rules.first, count, replacement=True, generator=generator)
         return cls(rules, nodes, torch.zeros(count, capacity, capacity, dtype=torch.long))
 
     @property

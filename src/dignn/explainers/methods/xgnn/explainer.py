@@ -39,7 +39,8 @@ class XGNN(ClassSearch):
     Departures from the published method: all classes learn at once, which changes nothing but the time. While policies
     learn, graphs get real rows of features of the class around each node; explanations get those of the feature
     generators. Ways in which a graph may be finished keep to valid decisions. The first node's type is drawn as real
-    graphs have it. Graphs are built to a given number of nodes, where the published method stops after so many edges.
+    graphs have it. Graphs are built to a given number of nodes, where the published method stops after so many edges,
+    and each gets a random number of edges, from those of a tree to ``steps``. Descent has no weight decay.
     """
 
     presets = PRESETS
