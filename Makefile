@@ -46,7 +46,7 @@ browser:
 # checking and fetching a browser beside each other: one computes, the other waits for the network
 test: $(STAMP)
 	$(MAKE) -j 2 lint browser
-	$(BIN)/pytest -n 2 -m "not slow"
+	$(BIN)/pytest -n 2 --dist loadscope -m "not slow"
 
 test-slow: $(STAMP) browser
 	$(BIN)/pytest -m slow
@@ -78,6 +78,8 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.explanations --table
 	$(BIN)/python -m benchmarks.comparison
 	$(BIN)/python -m benchmarks.comparison --table
+	$(BIN)/python -m benchmarks.sanity
+	$(BIN)/python -m benchmarks.sanity --table
 	$(BIN)/python -m benchmarks.worlds
 	$(BIN)/python -m benchmarks.worlds --table
 	$(BIN)/python -m benchmarks.scale

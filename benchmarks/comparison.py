@@ -8,13 +8,17 @@ python -m benchmarks.comparison --table                            # the tables 
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from benchmarks.explanation_targets import PAPER_GF, PAPER_PF, PAPER_SETS, TITLES
+from benchmarks.measure import commit
 from benchmarks.tables import markdown, measured_on, read_runs, write_between
+from dignn.cli.compared_runs import LINES
+from dignn.cli.finished_lines import append_line
 from dignn.metrics.over_seeds import ComparedFigure, by_row, mean_and_spread, shown_figures
 
 RESULTS, PAGE = Path("docs/benchmarks/comparison.jsonl"), Path("docs/comparison.md")
@@ -56,16 +60,41 @@ def main() -> None:
         return
     for name in options.datasets:
         folder = Path("runs") / f"compare-{name}"
+        restore(folder / LINES, own_runs(name, read_runs(RESULTS)))
         given = [name, "--seeds", str(options.seeds), "--out", str(folder), "--record", str(RESULTS)]
         subprocess.run([sys.executable, "-m", "dignn", "compare", *given])  # what fails stops no other data set
+        stamp(RESULTS, commit())
+
+
+def own_runs(dataset: str, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Runs of a data set with the strong models, all columns and the preset ``fast``."""
+    usual = [run for run in runs if run["preset"] == "fast" and run.get("form", "strong") == "strong"]
+    return [run for run in usual if run["dataset"] == dataset and "columns" not in run]
+
+
+def restore(lines: Path, recorded: list[dict[str, Any]]) -> None:
+    """Adds recorded runs to the lines of a folder that lacks them, so that they are not made again."""
+    there = {run["run"] for run in read_runs(lines)}
+    for run in recorded:
+        if run["run"] not in there:
+            append_line(lines, run)
+
+
+def stamp(results: Path, made_by: str | None) -> None:
+    """Notes in lines that do not tell yet by which code they were made that it was this."""
+    runs = [run if "commit" in run else {**run, "commit": made_by} for run in read_runs(results)]
+    results.write_text("".join(json.dumps(run) + "\n" for run in runs), encoding="utf-8")
 
 
 def tables(runs: list[dict[str, Any]]) -> list[str]:
-    """For each data set a heading and a table, a row for each explainer and variant; then where it was measured."""
+    """For each data set a heading and a table, a row for each explainer and variant; then where it was measured.
+
+    Runs with other models than the strong ones, other settings than those of the preset ``fast``, or with fewer
+    columns, are not of these tables.
+    """
     parts = []
     for dataset in TITLES:
-        own = [run for run in runs if run["dataset"] == dataset]
-        if own:
+        if own := own_runs(dataset, runs):
             parts += [f"### {TITLES[dataset]}", _table(dataset, by_row(own))]
     return [*parts, measured_on(runs)] if parts else ["No runs yet."]
 

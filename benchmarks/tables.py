@@ -65,8 +65,8 @@ def span(values: Sequence[float | None], digits: int = 2) -> str:
 
 
 def measured_on(runs: Sequence[dict[str, Any]]) -> str:
-    """A sentence about the machines of some runs."""
-    places = {json.dumps(run["machine"], sort_keys=True) for run in runs}
+    """A sentence about the machines of some runs; older lines do not tell theirs."""
+    places = {json.dumps(run["machine"], sort_keys=True) for run in runs if "machine" in run}
     texts = [json.loads(place) for place in sorted(places)]
     names = [f"{on['cores']} cores ({on['processor']}), Python {on['python']}, torch {on['torch']}" for on in texts]
     return f"Measured with one torch thread on {' and '.join(names)}."

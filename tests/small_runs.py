@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -15,6 +16,7 @@ import pytest
 from filelock import FileLock
 from torch import Tensor, nn
 from torch_geometric.data import HeteroData
+from torch_geometric.explain import GNNExplainer
 
 from dignn import DiGNNExplainer, Explanations
 from dignn.diffusion.settings import TrainingConfig
@@ -60,6 +62,7 @@ LESS: dict[str, Any] = {
     "dignn.metrics.c2st.FOLDS": 2,
     "dignn.metrics.run.COMPARED": 12,
     "dignn.sampling.division.COMPARED_GRAPHS": 4,
+    "dignn.evidence.markers.GNNExplainer": partial(GNNExplainer, epochs=5),
     "dignn.features.ditabddpm.absorbing_rows._ROWS": 100,
     "dignn.report.layout.TRIES": 2,
     "dignn.report.layout._stress_layouts.__defaults__": (20,),  # rounds

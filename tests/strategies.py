@@ -20,7 +20,7 @@ from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind, FeatureSp
 from dignn.graphs.schema import EdgeType, Layout, Relation, Schema
 
 # What every property test here runs with; hypothesis' own time limits say nothing about torch on a busy machine.
-PROPERTY = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+PROPERTY = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 
 # Names as people write them, and some that only JSON must survive.
 NAMES = st.text("abcdefgh_XYZéß 中", min_size=1, max_size=5).filter(lambda name: "__" not in name)

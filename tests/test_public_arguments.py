@@ -237,11 +237,12 @@ def fitted() -> DiGNNExplainer:
     ("name", "value"),
     [
         *(("top_k", value) for value in ["3", 2.5, True, 0, -1]),
+        *(("marks", value) for value in ["gnnexplainer", 3, True, [3], ["gnn"]]),
         *((name, value) for name in ("measure", "measure_again") for value in SWITCH),
     ],
 )
 def test_explain(fitted: DiGNNExplainer, name: str, value: object) -> None:
-    refused(lambda given: fitted.explain(**{name: given}), value, rf"\b{name}\b")
+    refused(lambda given: fitted.explain(**{name: given}), value, rf"\b{name}\b|marker")
 
 
 # -- explanations -------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,7 +24,8 @@ def a_run(dataset: str, name: str, seed: int = 0, pf: float = 0.5) -> dict[str, 
     column = {"paper": {"pf": pf, "gf": 0.25}, "sound": {}}
     machine = {"cores": 2, "processor": "x86_64", "python": "3.11", "torch": "2"}
     costs = {"seconds": 12.5, "gib": 1.0, "scored": 2000}
-    return {"dataset": dataset, "names": [name], "seed": seed, "candidates": column, "machine": machine, **costs}
+    about = {"dataset": dataset, "preset": "fast", "names": [name], "seed": seed}
+    return {**about, "candidates": column, "machine": machine, **costs}
 
 
 def test_a_table_for_each_data_set_in_the_papers_order(comparison: ModuleType) -> None:
@@ -52,3 +54,26 @@ def test_what_the_paper_says_of_dignnexplainer_is_what_explanations_are_held_aga
 
 def test_without_runs_the_page_says_so(comparison: ModuleType) -> None:
     assert comparison.tables([]) == ["No runs yet."]
+
+
+def test_runs_with_other_settings_are_not_of_the_tables(comparison: ModuleType) -> None:
+    instead = ({"preset": "smoke"}, {"columns": {"by": "variance"}}, {"form": "paper"})
+    others = [a_run("mutag", "xgnn") | other for other in instead]
+    assert comparison.tables(others) == ["No runs yet."]
+
+
+def test_every_line_tells_by_which_code_it_was_made(comparison: ModuleType, tmp_path: Path) -> None:
+    results = tmp_path / "comparison.jsonl"
+    results.write_text('{"run": "a", "commit": "old"}\n{"run": "b"}\n', encoding="utf-8")
+    comparison.stamp(results, "new")
+    assert [run["commit"] for run in comparison.read_runs(results)] == ["old", "new"]
+
+
+def test_what_was_recorded_is_not_made_again(comparison: ModuleType, tmp_path: Path) -> None:
+    """A folder that is new, as on another machine, gets the lines of recorded runs; what it has stays."""
+    lines, own = tmp_path / "it" / "comparison.jsonl", a_run("mutag", "xgnn") | {"run": "xgnn-0", "seconds": 1.0}
+    recorded = [own | {"seconds": 2.0}, a_run("mutag", "xgnn", 1) | {"run": "xgnn-1"}]
+    comparison.restore(lines, [own])
+    comparison.restore(lines, recorded)
+    found = [json.loads(line) for line in lines.read_text().splitlines()]
+    assert [(run["run"], run["seconds"]) for run in found] == [("xgnn-0", 1.0), ("xgnn-1", 12.5)]

@@ -11,6 +11,7 @@ import pytest
 
 import dignn.report as report_files
 from dignn import Explanations
+from dignn.evidence.marks import Marks
 from dignn.report.notebook import explanations_html
 from small_runs import HOSTILE
 
@@ -277,6 +278,24 @@ def test_labels_stay_inside_the_frame_and_the_tooltip_inside_the_window(page: Pa
         return box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1;
     }).filter(Boolean).length"""
     assert graph(page).evaluate(outside) == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_one_drawing_at_a_time_shows_evidence_or_marks(page: Page, explanations: Explanations, tmp_path: Path) -> None:
+    name, several = next(iter(explanations.items()))
+    best = several[0]
+    assert best.evidence is not None
+    marks = Marks(tuple(v / 20 for v in range(int(best.graph.sizes[0]))), None)
+    best = replace(best, evidence=replace(best.evidence, marks={"gnnexplainer": marks}))
+    page.goto(Explanations({name: [best]}).report(tmp_path / "report.html").as_uri())
+    panels = ["class-1-rank-1-marks-0", "class-1-rank-1-marks-1"]
+    assert shown(page, ".marks-panel") == panels[:1]
+    page.click("#tab-class-1-rank-1-marks-1")
+    assert shown(page, ".marks-panel") == panels[1:]
+    assert page.evaluate("location.hash") == ""  # an address is of a class or an explanation
+    page.locator(f'#{panels[1]} .node[data-node="3"]').hover()
+    assert "GNNExplainer marks it by 0.15." in page.inner_text("#tip")
+    page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 

@@ -46,8 +46,11 @@ NAMES = [name for name in application() if not name.startswith("-")]
         ("explain dblp --ditabddpm.noise marginl", "--ditabddpm.noise cannot be 'marginl' (did you mean 'marginal'?)"),
         ("metrics a b --kind binry", "--kind cannot be 'binry' (did you mean 'binary'?)"),
         ("export runs/dblp --format grapml", "(did you mean 'graphml'?)"),
-        ("explain dblp --preset fsat", "There is no preset called 'fsat' (did you mean 'fast'?); choose from fast,"),
-        ("demo --preset=fsat", "There is no preset called 'fsat' (did you mean 'fast'?)"),
+        (
+            "explain dblp --preset fsat",
+            "There is no preset of dignnexplainer called 'fsat' (did you mean 'fast'?); choose from fast,",
+        ),
+        ("demo --preset=fsat", "There is no preset of dignnexplainer called 'fsat' (did you mean 'fast'?)"),
         ("explain dblp --tabddpm.training.steps 0", "tabddpm.training: steps is 0; it must be at least 1"),
         ("explain dblp --node-growth.width 0", "node-growth: "),
         ("explain dblp --top-k 0", "top_k is 0; it must be at least 1"),

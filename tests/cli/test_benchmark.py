@@ -86,7 +86,7 @@ def test_finished_runs_are_not_made_again(
         (["knwon"], "'known'"),
         (["known", "--models", "degre"], "There is no known model called 'degre' (did you mean 'degree'?)"),
         (["known", "--explainers", "xgn"], "There is no explainer called 'xgn'"),
-        (["known", "--preset", "fsat"], "There is no preset called 'fsat' (did you mean 'fast'?)"),
+        (["known", "--preset", "fsat"], "There is no preset of dignnexplainer called 'fsat' (did you mean 'fast'?)"),
         (["known", "--seeds", "0"], "seeds is 0"),
     ],
 )

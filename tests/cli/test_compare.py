@@ -14,9 +14,9 @@ import pytest
 
 from command_line import run
 from dignn.cli import compared_runs
-from dignn.cli.compared_runs import Compared, PlannedRun, planned
 from dignn.cli.finished_lines import read_lines
-from dignn.cli.options import Known
+from dignn.cli.options import Known, Own
+from dignn.cli.planned_runs import Compared, PlannedRun, planned
 from dignn.core.errors import DignnError
 from dignn.explainers.methods.random_tree import RandomTree
 
@@ -143,6 +143,52 @@ def test_methods_that_ask_more_have_a_run_at_the_common_budget() -> None:
     assert [each.names for each in planned(none, ["random-tree"], [0], 4)] == [("random-tree",)]
 
 
+def test_the_papers_way_is_planned_for_data_sets() -> None:
+    """A GCN of the data converted to one kind of node: rivals with the first seed, our method with all."""
+    compared, names = Compared("planted", Known(), None, "fast", 0, Path("runs")), ["dignnexplainer-gcn", "xgnn"]
+    found = planned(compared, names, [0, 1], 4, heterogeneous=True)
+    assert [each.title for each in found] == [
+        *("dignnexplainer-gcn-0", "xgnn-0", "xgnn-homogeneous-0"),
+        *("dignnexplainer-gcn-1", "xgnn-1"),
+    ]
+    assert [each.converted for each in found] == [True, False, True, True, False]
+    assert found[0].explainer == "dignnexplainer"
+    assert [each.title for each in planned(compared, names, [0], 4)] == ["dignnexplainer-gcn-0", "xgnn-0"]
+    others = (
+        replace(compared, known=Known("paper")),
+        replace(compared, known=Known(columns=("author=5",))),
+        replace(compared, own=Own()),
+    )
+    for other in others:
+        assert [each.title for each in planned(other, names, [0], 4, heterogeneous=True)] == ["xgnn-0"]
+
+
+def test_rows_of_the_papers_way_stand_beside_the_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And a comparison goes on, whichever run was finished first."""
+    few = ["--seeds", 1, "--preset", "smoke", "--jobs", 1, "--budget", 0, "--quiet", "--out", tmp_path / "it"]
+    assert run("compare", "planted", "--explainers", "dignnexplainer-gcn", *few) == 0
+    capsys.readouterr()
+    assert run("compare", "planted", "--explainers", "random-tree", *few, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"dignnexplainer-gcn", "random-tree", "random-tree-homogeneous"}
+    schema = json.loads((tmp_path / "it" / "dignnexplainer-gcn-0" / "schema.json").read_text())
+    assert schema["layout"] == "homogeneous"
+    assert all(row["paper"]["pf"] > 0 for row in found.values())
+    page = (tmp_path / "it" / "comparison.html").read_text()
+    assert "are about another model: a GCN that knows only the types of nodes" in page
+    assert run("compare", "planted", "--explainers", "dignnexplainer-gcn", "random-tree", *few) == 0
+    assert "of another model, a GCN that knows only" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("options", [("--form", "paper"), ("--columns", "author=5")])
+def test_the_gcn_row_goes_with_the_strong_model_and_all_columns(
+    options: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("compare", "planted", "--explainers", "dignnexplainer-gcn", *options, "--out", tmp_path / "it") == 2
+    assert "leave out --form and --columns, or dignnexplainer-gcn" in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "it").exists()
+
+
 def test_a_budget_is_for_as_many_classes_as_there_are() -> None:
     compared = Compared("planted", Known(), None, "smoke", 200, Path("runs"))
     assert len(planned(compared, ["xgnn"], [0], 2)) == 1  # it keeps to that by itself
@@ -200,7 +246,7 @@ def test_who_scores_more_than_the_budget_has_no_row_at_it(
         ("planted --budget -1", "budget is -1; it must be at least 0"),
         ("planted --jobs 0", "jobs is 0; it must be at least 1"),
         ("plantd", "There is no data set called 'plantd' (did you mean 'planted'?)"),
-        ("planted --preset thorough --explainers prototypes", "There is no preset called 'thorough'"),
+        ("planted --preset thorough --explainers prototypes", "There is no preset of prototypes called 'thorough'"),
         ("planted --model gnn.py:load", "--model needs a data file, and planted is a data set"),
         ("data.pt", "data.pt needs a model; add --model FILE.py:FUNCTION"),
         ("planted --out gnn.py", "gnn.py is a file; choose another folder"),

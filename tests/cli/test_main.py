@@ -151,7 +151,7 @@ def test_datasets_lists_all_with_licence_and_source(
     ("arguments", "message"),
     [
         (["explain", "dlbp"], "no data set called 'dlbp' (did you mean 'dblp'?)"),
-        (["explain", "planted", "--preset", "fas"], "no preset called 'fas' (did you mean 'fast'?)"),
+        (["explain", "planted", "--preset", "fas"], "no preset of dignnexplainer called 'fas' (did you mean 'fast'?)"),
         (["explain", "planted", "--structure", "x"], "no structure generator called 'x'"),
         (["explain", "planted", "--candidates", "0"], "candidates is 0; it must be at least 1"),
         (["explain", "planted", "--features", "ditabdpm"], "no feature generator called 'ditabdpm' (did you mean"),

@@ -113,3 +113,18 @@ def test_long_names_leave_rows_low(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert len(shown.splitlines()) < 12
     assert "…" in shown
+
+
+def test_agreement_of_marks_is_told_where_there_are_some(capsys: pytest.CaptureFixture[str]) -> None:
+    told = {"agreement": 0.25, "explanations": 12, "random": -0.004, "random_high": 0.125}
+    nothing = dict.fromkeys(told, None) | {"explanations": 0}
+    found = Explanations({"ring": []}, {"marks": {"gnnexplainer": told, "captum": nothing}})
+    print_summary(found)
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
+    rows = {cells[0]: cells[1:5] for line in lines if (cells := [cell.strip() for cell in line.split("│")[1:-1]])}
+    assert rows["gnnexplainer"] == ["0.250", "-0.004", "0.125", "12"]
+    assert rows["captum"] == ["-", "-", "-", "0"]
+    assert summary(found, Path("run"))["marks"]["gnnexplainer"] == told
+    print_summary(Explanations({"ring": []}, {}))
+    assert "Marks" not in capsys.readouterr().out
+    assert summary(Explanations({"ring": []}, {}), Path("run"))["marks"] == {}

@@ -64,6 +64,7 @@ GIVEN: dict[str, tuple[Callable[[], dict[str, Any]], ...]] = {
     "README.md": (own_files, two_sets),
     "docs/faq.md": (own_files, two_sets),
     "docs/index.md": (own_files,),
+    "docs/sanity.md": (own_files,),
 }
 
 # Makes a data set known, as a page may tell readers to.

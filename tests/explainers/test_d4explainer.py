@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
 import pytest
 import torch
 from torch import Tensor
@@ -17,7 +16,7 @@ from dignn import DignnError, GraphBatch
 from dignn.core.errors import RunFolderError
 from dignn.core.seeds import Seed
 from dignn.diffusion.settings import TrainingConfig
-from dignn.explainers.methods.d4explainer.best_of_denoised import best_of_denoised, joined_up
+from dignn.explainers.methods.d4explainer.best_of_denoised import best_of_denoised
 from dignn.explainers.methods.d4explainer.explainer import DENOISER, D4Explainer
 from dignn.explainers.methods.d4explainer.flip_denoiser import FlipDenoiser
 from dignn.explainers.methods.d4explainer.flip_noise import FlipNoise, square
@@ -169,35 +168,26 @@ def test_what_was_learned_comes_back_from_a_file(tmp_path: Path) -> None:
 # -- search -------------------------------------------------------------------------------------------
 
 
-def test_what_is_drawn_is_joined_up_by_the_highest_scores() -> None:
-    """Against spanning trees of networkx."""
-    size = 7
-    score = torch.randn(40, 21, generator=Seed(0).torch()) - 1
-    score[:, 3] = -torch.inf
-    made = joined_up(score, size)
-    assert torch.equal(made[score > 0], torch.ones(int((score > 0).sum()), dtype=torch.bool))
-    pairs = torch.triu_indices(size, size, 1).T.tolist()
-    for number in range(len(score)):
-        whole = nx.Graph()
-        whole.add_weighted_edges_from((*pairs[place], float(score[number, place])) for place in range(21) if place != 3)
-        tree = {tuple(sorted(edge)) for edge in nx.maximum_spanning_tree(whole).edges}
-        drawn = {tuple(pairs[place]) for place in (score[number] > 0).nonzero()[:, 0].tolist()}
-        assert {tuple(pairs[place]) for place in made[number].nonzero()[:, 0].tolist()} == tree | drawn
-
-
-def test_nodes_that_nothing_joins_stay_alone() -> None:
-    score = torch.tensor([[-1.0, -torch.inf, -torch.inf]])  # of three nodes the third
-    assert joined_up(score, 3).tolist() == [[True, False, False]]
-    assert joined_up(torch.empty(2, 0), 1).shape == (2, 0)
-
-
 def test_relations_and_directions_keep_to_the_metagraph_and_graphs_are_connected() -> None:
     graphs = people()
     denoiser = FlipDenoiser(MOMENT).fit(graphs, seed=Seed(0))
-    made = best_of_denoised(denoiser, graphs, lambda some, _: torch.zeros(len(some)), Seed(0)).check()
+    made = best_of_denoised(denoiser, graphs, lambda some: torch.zeros(len(some)), Seed(0)).check()
     assert bool(check_validity(made).valid.all())
     assert set(made.edge.unique().tolist()) == {0, 1, 2, 3}
     assert torch.equal(made.node_type, graphs.node_type)
+
+
+def test_what_is_judged_is_what_is_shown() -> None:
+    """Features of edges are part of what is kept; numbers of graphs stand in for them."""
+    graphs, seen = people(), []
+    denoiser = FlipDenoiser(MOMENT).fit(graphs, seed=Seed(0))
+
+    def furnish(some: GraphBatch, seed: Seed) -> GraphBatch:
+        seen.append(torch.randint(1000, (len(some),), generator=seed.torch()))
+        return replace(some, graph_label=seen[-1])
+
+    made = best_of_denoised(denoiser, graphs, lambda some: some.graph_label.float(), Seed(0), furnish)
+    assert torch.equal(made.graph_label, seen[-1].view(len(graphs), -1).amax(1))
 
 
 def test_the_best_of_each_step_is_kept() -> None:
@@ -205,11 +195,11 @@ def test_the_best_of_each_step_is_kept() -> None:
     graphs = people()
     denoiser = FlipDenoiser(MOMENT).fit(graphs, seed=Seed(0))
 
-    def edges(graphs: GraphBatch, _: Seed | None = None) -> Tensor:
+    def edges(graphs: GraphBatch) -> Tensor:
         return graphs.undirected.sum((1, 2)).float() / 2
 
     many = edges(best_of_denoised(denoiser, graphs, edges, Seed(0))).mean()
-    few = edges(best_of_denoised(denoiser, graphs, lambda some, _: -edges(some), Seed(0))).mean()
+    few = edges(best_of_denoised(denoiser, graphs, lambda some: -edges(some), Seed(0))).mean()
     assert few + 1 < many
 
 

@@ -16,7 +16,6 @@ from torch_geometric.nn import MessagePassing, global_add_pool
 
 from dignn.core.errors import DignnError, ModelMismatchError
 from dignn.core.seeds import Seed
-from dignn.explainers.methods.gnninterpreter.connecting import connected_tokens
 from dignn.explainers.methods.gnninterpreter.distribution_learning import Learning
 from dignn.explainers.methods.gnninterpreter.distributions import Distributions
 from dignn.explainers.methods.gnninterpreter.explainer import GNNInterpreter
@@ -207,14 +206,6 @@ def test_the_budget_becomes_stricter_while_graphs_are_sure() -> None:
 
 
 # -- draws --------------------------------------------------------------------------------------------
-
-
-def test_the_most_probable_missing_edges_join_parts() -> None:
-    ends = torch.triu_indices(4, 4, 1)  # 01 02 03 12 13 23
-    perturbed = torch.tensor([[1.0, -torch.inf, -3.0, -2.0, -1.0, 0.5], [1.0, 0.9, -9.0, 0.8, -2.0, -1.0]])
-    token = torch.tensor([[1, 0, 1, 1, 2, 1], [1, 1, 1, 1, 1, 1]])
-    kept = connected_tokens(perturbed, token, ends)
-    assert kept.tolist() == [[1, 0, 0, 0, 2, 1], [1, 1, 0, 1, 0, 1]]
 
 
 def test_features_are_what_columns_hold() -> None:

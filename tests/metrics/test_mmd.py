@@ -43,7 +43,7 @@ def plain_graphs(draw: st.DrawFn) -> tuple[PlainGraph, nx.Graph]:
 
 
 @given(plain_graphs())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_histograms_agree_with_networkx(pair: tuple[PlainGraph, nx.Graph]) -> None:
     plain, graph = pair
     assert degree_histogram(plain).tolist() == nx.degree_histogram(graph)

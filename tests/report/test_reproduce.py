@@ -124,6 +124,15 @@ def called_with(call: str) -> dict[str, Any]:
     return given
 
 
+def test_the_command_asks_for_the_marks_that_a_run_has() -> None:
+    about = about_dataset(FAST)
+    assert "marks" not in read_back(command(about))
+    assert read_back(command({**about, "call": {"marks": ["gnnexplainer", "captum"]}}))["marks"] == (
+        "gnnexplainer",
+        "captum",
+    )
+
+
 @pytest.mark.parametrize(
     ("call", "given", "explained"),
     [
@@ -133,6 +142,9 @@ def called_with(call: str) -> dict[str, Any]:
         ({"return_type": "log_probs"}, {"return_type": "log_probs"}, {}),
         ({"top_k": FAST.top_k + 4}, {}, {"top_k": FAST.top_k + 4}),
         ({"top_k": None}, {}, {}),
+        ({"top_k": FAST.top_k, "marks": ["gnnexplainer"]}, {}, {"marks": ["gnnexplainer"]}),
+        ({"top_k": FAST.top_k + 1, "marks": ["captum"]}, {}, {"top_k": FAST.top_k + 1, "marks": ["captum"]}),
+        ({"marks": "captum"}, {}, {}),  # damaged
         ({"schema": True, "forward": False}, {"schema": "S"}, {}),
         ({"schema": True, "forward": True}, {"schema": "S", "forward": "F"}, {}),
         ({"schema": "yes", "target": 3, "return_type": [], "top_k": "3"}, {}, {}),  # damaged

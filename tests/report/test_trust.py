@@ -281,10 +281,10 @@ def at(content: Any, path: tuple[Any, ...]) -> Any:
 
 
 def test_a_damaged_file_never_stops_the_page() -> None:
-    """Every number is replaced by one kind of junk, in turn, and every part that holds others by each kind."""
+    """Every third number is replaced by one kind of junk, in turn, and every part that holds others by each kind."""
     about = {"metrics": metrics()}
     places = paths(about)[1:]
-    cases = [(path, JUNK[number % len(JUNK)]) for number, path in enumerate(places)]
+    cases = [(path, JUNK[number % len(JUNK)]) for number, path in enumerate(places[::3])]
     cases += [(path, junk) for path in places if isinstance(at(about, path), dict) and len(path) < 4 for junk in JUNK]
     for path, junk in cases:
         page = rendered(broken(about, path, junk))

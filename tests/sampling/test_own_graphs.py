@@ -125,8 +125,7 @@ def test_weights_of_a_heterogeneous_matrix_are_cut() -> None:
             assert torch.equal(own[number][source, name, target].adj_t.to_dense(), full[rows[target]][:, rows[source]])
 
 
-@pytest.mark.parametrize("layer", [GCNConv, SAGEConv])
-@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr])
+@pytest.mark.parametrize(("layer", "layout"), [(GCNConv, torch.sparse_coo), (SAGEConv, torch.sparse_csr)])
 def test_a_matrix_in_edge_index_is_checked(layer: type, layout: torch.layout) -> None:
     plain = people()
     ones = torch.ones(plain.edge_index.size(1))

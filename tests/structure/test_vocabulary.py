@@ -73,5 +73,16 @@ def test_what_never_occurs_is_named_in_the_log(caplog: pytest.LogCaptureFixture)
     graph = batch_of(schema, [0, 1], {(0, 1): 1}, labels={0: 1})
     with caplog.at_level(logging.WARNING):
         Vocabulary.of(graph)
-    for missing in ("a node of type 'c'", "a node of class 'class 0'", "an edge b -near- b"):
-        assert f"No training graph has {missing}, so no generated graph will" in caplog.messages
+    missing = "a node of type 'c' or a node of class 'class 0' or an edge b -near- b"
+    assert caplog.messages == [f"No training graph has {missing}, so no generated graph will"]
+
+
+def test_many_classes_that_never_occur_are_one_message(caplog: pytest.LogCaptureFixture) -> None:
+    classes = tuple(f"class {number}" for number in range(50))
+    schema = plain_schema((), node_types=("a",), target="a", classes=classes)
+    with caplog.at_level(logging.WARNING):
+        Vocabulary.of(batch_of(schema, [0], {}, labels={0: 1}))
+    named = [f"a node of class '{name}'" for name in ("class 0", "class 2", "class 3", "class 4", "class 5")]
+    assert caplog.messages == [
+        f"No training graph has {' or '.join(named)} or 44 more such things, so no generated graph will"
+    ]

@@ -114,6 +114,9 @@ def test_evidence_is_right_where_the_rule_uses_what_it_marks() -> None:
 def test_decoys_are_what_tells_the_classes_apart_without_being_used() -> None:
     with_, without = shown(**LOGIC, remote=True), shown(**LOGIC)
     assert score_known(KNOWN, judged([with_], [shown(**NOTHING)])).decoys == pytest.approx(1 / 3)  # one of three
+    # One that is rarer where the rule holds tells the classes apart as well.
+    fewer = score_known(KNOWN, judged([without], [shown(**NOTHING, remote=True)]))
+    assert fewer.decoys == pytest.approx(1 / 3)
     assert score_known(KNOWN, judged([without], [shown(**NOTHING)])).decoys == 0
     assert score_known(KNOWN, judged([with_, without], [with_, without])).decoys == 0
 

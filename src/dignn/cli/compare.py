@@ -8,21 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from dignn.cli.compared_runs import (
-    LINES,
-    NEEDED,
-    Compared,
-    planned,
-    record_lines,
-    refuse_other_subject,
-    refuse_others,
-    run_all,
-    unfinished,
-)
+from dignn.cli.compared_runs import LINES, NEEDED, record_lines, refuse_other_subject, refuse_others, run_all
 from dignn.cli.console import err, say, say_json, say_path, table
 from dignn.cli.finished_lines import append_line, read_lines
 from dignn.cli.finished_run import explanations_of
 from dignn.cli.options import EXPLAINER, File, Flag, Folder, Known, Own, Preset, settings_of
+from dignn.cli.planned_runs import GCN_ROW, Compared, planned, unfinished
 from dignn.cli.subject import is_file, refuse_options
 from dignn.cli.summary import NO_VALUE
 from dignn.cli.working import load_torch, working
@@ -31,6 +22,7 @@ from dignn.core.errors import DignnError
 from dignn.core.files import write_json
 from dignn.core.presets import DEFAULT_PRESET
 from dignn.core.run_folder import CONFIG
+from dignn.core.suggestions import not_known
 from dignn.explainers.registry import EXPLAINERS
 from dignn.explainers.settings import RunSettings
 
@@ -43,7 +35,7 @@ BUDGET = RunSettings.candidates
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 _Explainers = Annotated[
     tuple[str, ...],
-    Parameter(metavar=f"{{{','.join(EXPLAINERS)}}} ...", consume_multiple=1, show_default=False),
+    Parameter(metavar=f"{{{','.join((*EXPLAINERS, GCN_ROW))}}} ...", consume_multiple=1, show_default=False),
 ]
 
 
@@ -70,13 +62,17 @@ def compare(
     with more explainers or seeds makes what is missing; runs that are finished are not looked at again. A run that
     fails stops no other.
 
+    Of a data set with its strong model and all columns, the paper's own way is compared, too: a GCN that knows only the
+    types of nodes is trained on the graph converted to one kind of node, and explained in EXPLAINER-homogeneous-SEED
+    and, by dignnexplainer, in dignnexplainer-gcn-SEED (of data with one kind of node, the paper's GCN).
+
     Example: dignn compare planted --explainers dignnexplainer prototypes random-tree --seeds 3
 
     Your own: dignn compare data.pt --model my_gnn.py:load --target author
 
     Args:
         name: data set, see `dignn datasets`, or data file.
-        explainers: which ones; by default all.
+        explainers: which ones; by default all. dignnexplainer-gcn is dignnexplainer on that GCN.
         seeds: how many runs of each, with the seeds 0, 1, ...; of a data set, the model is trained with the same seed.
         budget: graphs that every method may have scored at the common budget; 0 for no rows at it.
         out: folder of the comparison; by default runs/compare-NAME.
@@ -88,12 +84,19 @@ def compare(
     """
     file = is_file(name)
     refuse_options(name, known, own, file=file)
-    methods = _checked(explainers, preset)
     numbers = range(whole_number("seeds", seeds, 1))
     whole_number("budget", budget, 0)
     workers = None if jobs is None else whole_number("jobs", jobs, 1)
+    if file and GCN_ROW in explainers:
+        raise DignnError(f"{GCN_ROW} explains a GCN of a data set that dignn knows, and {name} is a file; leave it out")
+    methods = _checked(explainers, preset)
     folder = out or Path("runs") / f"compare-{Path(name).stem}"
     compared = Compared(name, known, own if file else None, preset, budget, folder)
+    if GCN_ROW in explainers and not compared.has_gcn:
+        raise DignnError(
+            f"{GCN_ROW} explains the GCN of a whole data set beside the strong model; leave out --form and --columns, "
+            f"or {GCN_ROW}"
+        )
     refuse_others(compared, _lines_of(folder))
     with working(quiet, json) as progress:
         failed = _run(compared, methods, numbers, workers, record, progress)
@@ -112,10 +115,12 @@ def compare(
 def _checked(explainers: Sequence[str], preset: str) -> list[str]:
     """The explainers, ours first by default; what is wrong is refused before anything is loaded."""
     for name in explainers:
-        EXPLAINERS.check(name)
-    several = list(dict.fromkeys(explainers or sorted(EXPLAINERS, key=lambda name: name != EXPLAINER)))
+        if name not in (*EXPLAINERS, GCN_ROW):
+            raise DignnError(not_known("explainer", name, (*EXPLAINERS, GCN_ROW)))
+    every = (EXPLAINER, GCN_ROW, *(name for name in EXPLAINERS if name != EXPLAINER))
+    several = list(dict.fromkeys(explainers or every))
     for name in several:
-        settings_of(name, preset)
+        settings_of(EXPLAINER if name == GCN_ROW else name, preset)
     return several
 
 
@@ -141,9 +146,12 @@ def _run(
     lines = compared.folder / LINES
     finished_before = read_lines(lines, NEEDED)
     subject = refuse_other_subject(compared, finished_before, progress)
-    runs = list(unfinished(planned(compared, explainers, seeds, subject.schema.num_classes), finished_before))
-    for seed in dict.fromkeys(run.seed for run in runs if compared.own is None):
-        compared.subject(seed, progress)  # models are trained once
+    schema = subject.schema
+    heterogeneous = len(schema.node_types) > 1 and not schema.type_in_x
+    everything = planned(compared, explainers, seeds, schema.num_classes, heterogeneous)
+    runs = list(unfinished(everything, finished_before))
+    for seed, converted in dict.fromkeys((run.seed, run.converted) for run in runs if compared.own is None):
+        compared.subject(seed, progress, converted)  # models are trained once
     new: list[str] = []
 
     def finished(line: dict[str, Any]) -> None:
@@ -182,7 +190,7 @@ def _written(folder: Path, title: str, lines: Sequence[Mapping[str, Any]]) -> di
 
 def _print(lines: Sequence[Mapping[str, Any]]) -> None:
     """A row per explainer."""
-    from dignn.metrics.over_seeds import PREDICTED, by_row, mean_and_spread, shown_figures
+    from dignn.metrics.over_seeds import PREDICTED, about_gcn, by_row, mean_and_spread, shown_figures
 
     rows = by_row(lines)
     figures = shown_figures(rows)
@@ -201,3 +209,5 @@ def _print(lines: Sequence[Mapping[str, Any]]) -> None:
     titles = [figure.title for figure in figures]
     table(["explainer", *titles, "spread of PF", "seeds"], cells, title="Explainers, mean over seeds", wide=True)
     say("All of the candidates that explanations are chosen from; -common: every method scored at most as many graphs")
+    if any(about_gcn(runs) for runs in rows.values()):
+        say("-homogeneous and dignnexplainer-gcn: of another model, a GCN that knows only the types of nodes")

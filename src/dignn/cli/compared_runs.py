@@ -4,118 +4,27 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dignn.cli.finished_lines import append_line, read_lines
-from dignn.cli.options import Known, Own, settings_of
+from dignn.cli.planned_runs import COMMON_ROW, Compared, PlannedRun
 from dignn.cli.rebuild import as_noted, noted
-from dignn.cli.subject import Subject, of_dataset, of_file
+from dignn.cli.subject import Subject
 from dignn.core.errors import DignnError
 from dignn.core.files import read_json
 from dignn.core.machine import machine, watched_memory
 from dignn.core.processes import map_processes
 from dignn.core.progress import Progress
 from dignn.core.run_folder import TIMINGS, WALL, unlike
-from dignn.explainers.registry import EXPLAINERS
-from dignn.explainers.settings import RunSettings
 
-LINES, _COMMON = "comparison.jsonl", "common"
+LINES = "comparison.jsonl"
 # What lines of one folder must agree in, and what every line has.
 SHARED = ("dataset", "preset", "budget", "form", "columns")
 NEEDED = ("run", "names", "seed", "seconds", "gib", "scored", "paper", "sound", "candidates")
 _DIGITS = 6  # of figures that are recorded
-
-
-@dataclass(frozen=True)
-class Compared:
-    """What is compared on: data and model, and the settings that all explainers start from.
-
-    Args:
-        name: data set, or data file.
-        known: options of a data set.
-        own: options of a data file; None for a data set.
-        preset: of every explainer.
-        budget: graphs that a method may score in its row at the common budget; 0 for no such rows.
-        folder: where the runs go.
-    """
-
-    name: str
-    known: Known
-    own: Own | None
-    preset: str
-    budget: int
-    folder: Path
-
-    def subject(self, seed: int, progress: Progress) -> Subject:
-        """Data and model; the model of a data set is trained with this seed."""
-        if self.own is None:
-            return of_dataset(self.name, seed, self.known, progress)
-        return of_file(Path(self.name), self.own, progress)
-
-    def about(self) -> dict[str, Any]:
-        """What every line says of it."""
-        name = self.name if self.own is None else Path(self.name).name
-        return {
-            "dataset": name,
-            "preset": self.preset,
-            "budget": self.budget,
-            **({} if self.own is not None else self.known.about()),
-        }
-
-
-@dataclass(frozen=True)
-class PlannedRun:
-    """A run of a comparison.
-
-    Args:
-        explainer: the method.
-        seed: of the method, and of the model that dignn trains.
-        settings: of the method.
-        names: rows of the comparison that it counts for; the first, with the seed, names its folder.
-    """
-
-    explainer: str
-    seed: int
-    settings: RunSettings
-    names: tuple[str, ...]
-
-    @property
-    def title(self) -> str:
-        """The name of its folder."""
-        return f"{self.names[0]}-{self.seed}"
-
-
-def planned(compared: Compared, explainers: Sequence[str], seeds: Sequence[int], classes: int) -> list[PlannedRun]:
-    """All runs: every explainer as it is with every seed, and at the common budget with the first.
-
-    Where a method keeps to the budget by itself, its first run counts for both rows.
-
-    Raises:
-        DignnError: the budget is too small for a method with so many classes.
-    """
-    found = []
-    for seed in seeds:
-        for name in explainers:
-            settings, common = settings_of(name, compared.preset), f"{name}-{_COMMON}"
-            within = _within(compared, name, settings, classes) if compared.budget and seed == seeds[0] else None
-            found.append(PlannedRun(name, seed, settings, (name, common) if within == settings else (name,)))
-            if within is not None and within != settings:
-                found.append(PlannedRun(name, seed, within, (common,)))
-    return found
-
-
-def _within(compared: Compared, name: str, settings: RunSettings, classes: int) -> RunSettings:
-    try:
-        return EXPLAINERS[name].within(settings, compared.budget, classes)
-    except DignnError as error:
-        raise DignnError(
-            f"A budget of {compared.budget:,} graphs is too small for {name} with {classes} classes; give a larger "
-            "--budget, or 0 for no rows at it"
-        ) from error
 
 
 def run_all(
@@ -176,13 +85,13 @@ def run_line(compared: Compared, run: PlannedRun) -> dict[str, Any]:
     folder = compared.folder / run.title
     progress = Progress()
     with watched_memory() as memory:
-        subject = compared.subject(run.seed, progress)
+        subject = compared.subject(run.seed, progress, run.converted)
         if compared.own is not None:
             subject = as_noted(subject, folder)
         explainer = subject.explainer(run.explainer, run.settings, run.seed, folder, compared.preset, progress)
         validity = explainer.fit().explain().about["validity"]
     scored = read_json(folder / "generation.json", "scored")["scored"] + validity["valid"]
-    if f"{run.explainer}-{_COMMON}" in run.names and scored > compared.budget:
+    if f"{run.explainer}-{COMMON_ROW}" in run.names and scored > compared.budget:
         raise DignnError(
             f"it scored {scored:,} graphs, more than the budget of {compared.budget:,}; {run.explainer} "
             "must say in Explainer.within how it asks less"
@@ -192,6 +101,7 @@ def run_line(compared: Compared, run: PlannedRun) -> dict[str, Any]:
         **compared.about(),
         "run": run.title,
         "names": list(run.names),
+        "converted": run.converted,
         "seed": run.seed,
         "seconds": round(timings[WALL] - timings["EVAL"], 4),
         "gib": memory.gib,
@@ -221,7 +131,8 @@ def refuse_other_subject(compared: Compared, lines: Sequence[Mapping[str, Any]],
     Raises:
         DignnError: a run folder is of other data, or of another model.
     """
-    folders = [compared.folder / line["run"] for line in lines if (compared.folder / line["run"]).is_dir()]
+    native = [line["run"] for line in lines if not line.get("converted")]
+    folders = [compared.folder / run for run in native if (compared.folder / run).is_dir()]
     if not folders:
         return compared.subject(0, progress)
     content, settings = noted(folders[0])
@@ -244,9 +155,3 @@ def rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: rounded(item) for name, item in value.items()}
     return round(value, _DIGITS) if isinstance(value, float) else value
-
-
-def unfinished(runs: Sequence[PlannedRun], lines: Sequence[Mapping[str, Any]]) -> Iterator[PlannedRun]:
-    """Runs that no line tells of."""
-    there = {line.get("run") for line in lines}
-    return (run for run in runs if run.title not in there)

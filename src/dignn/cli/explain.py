@@ -15,12 +15,17 @@ from dignn.cli.summary import print_accuracy, print_explanations, print_figures,
 from dignn.cli.working import working
 from dignn.core.presets import DEFAULT_PRESET
 from dignn.core.run_folder import check_folder
+from dignn.evidence.registry import MARKED_BY, check_markers
 from dignn.explainers.settings import RunSettings
 
 if TYPE_CHECKING:
     from dignn.cli.subject import Subject
     from dignn.explainers.base import Explainer
     from dignn.explanations.explanation import Explanations
+
+Marks = Annotated[
+    tuple[str, ...], Parameter(metavar=f"{{{','.join(MARKED_BY)}}} ...", consume_multiple=1, show_default=False)
+]
 
 
 def demo(
@@ -67,6 +72,7 @@ def explain(
     seed: int = 0,
     explainer: Method = EXPLAINER,
     preset: Preset = DEFAULT_PRESET,
+    marks: Marks = (),
     quiet: Flag = False,
     json: Flag = False,
 ) -> None:
@@ -91,6 +97,9 @@ def explain(
             confident-real, random-real) or random trees; each has settings of its own.
         preset: settings to start from: fast, thorough, the paper's, or, just to see that everything works, smoke;
             explainers other than dignnexplainer have fast and smoke.
+        marks: mark the explanations beside their own evidence by PyTorch Geometric's GNNExplainer (gnnexplainer) or by
+            Captum's integrated gradients (captum, from pip install dignnexplainer[captum]), and tell how far they
+            agree. A finished run gets marks, and keeps them.
         quiet: show only the result.
         json: print a summary as one JSON object, and nothing else: the run folder, the report, seconds, the best
             explanation of each class, the main figures beside their floors.
@@ -99,6 +108,7 @@ def explain(
     file = is_file(name)
     refuse_options(name, known, own, file=file)
     check_names(config)
+    check_markers(marks)
     check_folder(folder)
     with working(quiet, json) as progress:
         if file:
@@ -106,13 +116,15 @@ def explain(
         else:
             subject = of_dataset(name, seed, known, progress)
         method = subject.explainer(explainer, config, seed, folder, preset, progress)
-        explanations = _explained(method, subject, quiet, json)
+        explanations = _explained(method, subject, quiet, json, marks)
     _show(explanations, folder, json)
 
 
-def _explained(explainer: Explainer, subject: Subject, quiet: bool, json: bool) -> Explanations:
+def _explained(
+    explainer: Explainer, subject: Subject, quiet: bool, json: bool, marks: tuple[str, ...] = ()
+) -> Explanations:
     """Explanations, shown as soon as they are there; then they are measured."""
-    explanations = explainer.fit().explain(measure=False)
+    explanations = explainer.check(marks=marks).fit().explain(marks=marks or None, measure=False)
     if not json:
         if subject.card is not None and not quiet:
             print_accuracy(subject.card)

@@ -45,7 +45,7 @@ def settings_of(explainer: str, preset: str) -> RunSettings:
     Raises:
         DignnError: there is no such explainer, or it has no such preset.
     """
-    return preset_named(preset, presets_of(explainer))
+    return preset_named(preset, presets_of(explainer), of=explainer)
 
 
 def settings_among(given: Sequence[str]) -> RunSettings:
@@ -74,7 +74,8 @@ class Known:
     """Of a data set that dignn knows; what is wrong without looking at data is refused at once.
 
     Args:
-        form: which of the two models of the data set: a strong one, or the paper's.
+        form: which model of the data set: a strong one, the paper's, or the paper's GCN, for which a heterogeneous
+            graph is converted to one kind of node whose only feature is its former type.
         columns: feature columns to keep, by node type, for the model and the generators alike. A type instead of a
             number, as in director=movie, keeps the very columns that are kept of that type.
         columns_by: keep those that vary most, or those that are not 0 most often.

@@ -121,10 +121,11 @@ def trained_on(name: str, seed: int, known: Known, progress: Progress) -> tuple[
     DATASETS.check(name)
     load_torch(progress)
     from dignn.zoo.models.checkpoint import trained_model
+    from dignn.zoo.models.recipes import in_form
 
-    dataset = known.selected(load(name, seed=seed, download=known.download))
+    dataset, form = in_form(known.selected(load(name, seed=seed, download=known.download)), known.form)
     with progress.stage("Training the model") as tick:
-        return dataset, trained_model(dataset, known.form, seed, progress=tick)
+        return dataset, trained_model(dataset, form, seed, progress=tick)
 
 
 def of_dataset(name: str, seed: int, known: Known, progress: Progress) -> Subject:

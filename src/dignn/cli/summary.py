@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dignn.cli.console import say, table
-from dignn.report.lookup import entry, number_at, shows_real
+from dignn.report.lookup import entry, number_at, part, shows_real
 from dignn.report.safe_text import shortened
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def print_explanations(explanations: Explanations) -> None:
     for name, several in explanations.items():
         if several and several[0].evidence is not None:
             say(f"{name}: {several[0].evidence.text}")
+    _print_marks(explanations)
     difference = _difference(explanations)
     if difference is not None:
         say(f"Warning: {difference}")
@@ -76,6 +77,7 @@ def summary(explanations: Explanations, folder: Path) -> dict[str, Any]:
         "classes": {name: _told(several[0]) if several else None for name, several in explanations.items()},
         "figures": {name: found for name, found in figures.items() if found["value"] is not None},
         "difference": _difference(explanations),
+        "marks": part(explanations.about, "marks"),
     }
 
 
@@ -137,6 +139,19 @@ def _print_classes(explanations: Explanations) -> None:
         [[row[number] for number in shown] for row in rows],
         title="Best explanation per class",
     )
+
+
+def _print_marks(explanations: Explanations) -> None:
+    """How far marks of other explainers agree with the evidence, where there are some."""
+    columns = ("agreement", "random", "random_high")
+    rows = []
+    for name in part(explanations.about, "marks"):
+        found = [number_at(explanations.about, ("marks", name, column)) for column in columns]
+        count = entry(explanations.about, int, "marks", name, "explanations")
+        rows.append([name, *(NO_VALUE if each is None else f"{each:.3f}" for each in found), str(count or 0)])
+    if rows:
+        head = ("marks", "agreement", "random marks", "95 in 100 of them below", "explanations")
+        table(head, rows, title="Marks beside the evidence: mean of Spearman's correlation over explanations")
 
 
 def _row(best: Explanation) -> tuple[str, ...]:

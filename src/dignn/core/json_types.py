@@ -33,6 +33,8 @@ def _value(name: str, hint: Any, value: Any) -> Any:
         return None if value is None else _value(name, hint, value)
     if get_origin(hint) is tuple and isinstance(value, list):
         return tuple(_value(name, get_args(hint)[0], each) for each in value)
+    if get_origin(hint) is dict and isinstance(value, dict):
+        return {key: _value(f"{name}.{key}", get_args(hint)[1], each) for key, each in value.items()}
     if get_origin(hint) is Literal and value in get_args(hint):
         return value
     if is_dataclass(hint):

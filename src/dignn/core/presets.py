@@ -14,14 +14,19 @@ Settings = TypeVar("Settings")
 DEFAULT_PRESET = "fast"
 
 
-def preset_named(name: str, presets: Mapping[str, Settings]) -> Settings:
+def preset_named(name: str, presets: Mapping[str, Settings], of: str = "") -> Settings:
     """The settings that a preset stands for.
+
+    Args:
+        name: of the preset.
+        presets: those that there are.
+        of: what they are of, for the message.
 
     Raises:
         DignnError: there is none of this name.
     """
     if name not in presets:
-        raise DignnError(not_known("preset", name, presets))
+        raise DignnError(not_known(f"preset of {of}" if of else "preset", name, presets))
     return presets[name]
 
 

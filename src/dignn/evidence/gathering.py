@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from dignn.core.json_types import restored
 from dignn.evidence.edge_variants import average_edge_rows
+from dignn.evidence.marks import Marks
 from dignn.evidence.nearest_example import NearestExample, nearest_real
 from dignn.evidence.neutral_rows import average_rows
 from dignn.evidence.removal import ColumnEffect, Effects, removal_effects, strongest_columns
@@ -35,6 +36,7 @@ class Evidence:
         nearest: the nearest real example.
         own_columns, columns_around: the strongest columns of the target node, and of the other nodes by type.
         effects: what removing nodes, edges and features does; of single columns those with the largest effects.
+        marks: what other explainers make of it, by name, where that was asked for.
     """
 
     text: str
@@ -42,18 +44,19 @@ class Evidence:
     own_columns: tuple[ColumnEffect, ...]
     columns_around: tuple[ColumnEffect, ...]
     effects: Effects
+    marks: dict[str, Marks] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The entries of ``explanations.json``, where an effect stands in one object with its part."""
         found = asdict(self)
-        removal = found.pop("effects")
+        removal, marks = found.pop("effects"), found.pop("marks")
         effects = [{**effect.pop("part"), **effect} for effect in removal["effects"]]
-        return {**found, "removal": {**removal, "effects": effects}}
+        return {**found, "removal": {**removal, "effects": effects}, **({"marks": marks} if marks else {})}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Evidence:
         """Raises KeyError, TypeError or ValueError where it is not what :meth:`to_json` gives."""
-        found = dict(content)
+        found = {"marks": {}, **content}
         removal = found.pop("removal")
         names = [item.name for item in fields(Part)]
         flat = [dict(effect) for effect in removal["effects"]]

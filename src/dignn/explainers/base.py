@@ -29,9 +29,11 @@ from dignn.core.run_folder import Run, unlike
 from dignn.core.seeds import Seed
 from dignn.core.threads import single_thread
 from dignn.core.torch_defaults import TorchDefaults, plain_torch
+from dignn.evidence.registry import check_markers
 from dignn.explainers.arguments import check_fits, check_fresh, check_run, check_subject, made_fresh
 from dignn.explainers.checked_model import ACCEPTED, CheckedModel
 from dignn.explainers.chosen import Explained, chosen_explanations
+from dignn.explainers.marked import chosen_markers, marked
 from dignn.explainers.model_and_data import agreement, model_and_data
 from dignn.explainers.settings import RunSettings
 from dignn.explanations.explanation import Explanations
@@ -49,6 +51,7 @@ from dignn.graphs.validity import Validity, check_validity
 from dignn.metrics.run import Measuring, drawn
 from dignn.model.adapter import GNNAdapter, check_model
 from dignn.model.calling import Forward
+from dignn.model.masked_model import check_maskable
 from dignn.model.pyg_config import check_level, said_by
 from dignn.model.same_answers import ON_DIFFERENCE, OnDifference
 from dignn.model.scores import Scores
@@ -268,18 +271,29 @@ class Explainer(ABC):
     # -- the way --------------------------------------------------------------------------------------
 
     @plain_torch()
-    def check(self) -> Self:
+    def check(self, *, marks: Sequence[str] = ()) -> Self:
         """Asks the model about some of the data's own graphs, and looks whether the run folder is of this run.
 
         Its answers on real graphs as dignn holds them must be those on the same graphs of the data. Whoever checks
         again only looks whether it is still the same model; :meth:`fit` and :meth:`explain` do.
 
+        Args:
+            marks: what :meth:`explain` will be asked for, so that it is refused before any work.
+
         Raises:
             DignnError: model, data and folder do not fit each other, or the model was changed; nothing was written.
         """
-        if self._checked is not None:
+        markers = check_markers(marks)
+        if self._checked is None:
+            self._check()
+        else:
             self._checked.refuse_changed()
-            return self
+        if markers and self._checked is not None:
+            check_maskable(self.adapter, self._checked.graphs)
+        return self
+
+    def _check(self) -> None:
+        """For the first time."""
         if self._level is not None:
             check_level(self._level, self.schema.task)
         checked = CheckedModel(self.adapter, self.real, self._model, self._forward, self._on_difference)
@@ -301,7 +315,6 @@ class Explainer(ABC):
         # A folder may tell of a difference that another version of dignn does not find.
         self.run.identify(self.about, self._note, differs | dict.fromkeys(ACCEPTED, lambda _there: None))
         self._checked = checked
-        return self
 
     @plain_torch()
     def fit(self) -> Self:
@@ -319,7 +332,14 @@ class Explainer(ABC):
         return self
 
     @plain_torch()
-    def explain(self, top_k: int | None = None, *, measure: bool = True, measure_again: bool = False) -> Explanations:
+    def explain(
+        self,
+        top_k: int | None = None,
+        *,
+        marks: Sequence[str] | None = None,
+        measure: bool = True,
+        measure_again: bool = False,
+    ) -> Explanations:
         """Validity and selection (steps 3 and 4), then metrics (:meth:`measure`): per class what speaks for it best.
 
         In a run folder explanations and page are there before measuring begins; then metrics are added. A run that is
@@ -327,12 +347,15 @@ class Explainer(ABC):
 
         Args:
             top_k: explanations per class; by default as many as the settings say.
+            marks: other explainers that mark the explanations beside their own evidence: ``gnnexplainer``, ``captum``;
+                by default those whose marks the run folder has already.
             measure: whether metrics are measured where they are not known yet.
             measure_again: whether metrics that are known are measured anew; should that fail, they stay.
         """
         if self._candidates is None:
             raise DignnError("There is nothing to choose from yet; call fit first")
-        self.check()
+        self.check(marks=() if marks is None else marks)
+        markers = chosen_markers(marks, self.run.folder)
         top_k = whole_number("top_k", self.config.top_k if top_k is None else top_k, 1)
         for name, given in (("measure", measure), ("measure_again", measure_again)):
             instance(name, given, bool, "True or False")
@@ -340,10 +363,11 @@ class Explainer(ABC):
             with self.run.stage("PP"):
                 validity = check_validity(self._candidates)
                 valid = self._candidates[validity.valid]
-            with self.run.stage("GS"):
+            with self.run.stage("GS") as tick:
                 ranking = self.ranker.rank(valid, self.adapter.score(valid), top_k)
                 number, known = validity.valid.nonzero()[:, 0], (self.real.train_given, self.train_scores)
                 by_class = chosen_explanations(ranking, top_k, number, self.members, self.adapter, known)
+                by_class, told = marked(by_class, markers, self.adapter, self.seed.child("marks"), tick)
             reference = self.run.artifact(
                 REFERENCE,
                 lambda: Reference.gather(self.real.data, self.real.held_out, valid),
@@ -352,7 +376,7 @@ class Explainer(ABC):
                 anew=measure_again,
             )
         self._metrics = self._known_metrics(measure_again)
-        explanations = Explanations(by_class, self._told(validity, top_k), reference)
+        explanations = Explanations(by_class, self._told(validity, top_k, told), reference)
         if self.run.folder is not None:
             explanations.save(self.run.folder)
             explanations.report(self.run.folder / REPORT_FILE)
@@ -478,7 +502,7 @@ class Explainer(ABC):
             measuring = Measuring(self.adapter, self.real, self.train_scores, self.ranker, self.truth, self.seed)
             return measuring.measure(explained.ranking, self._unrefined(), explained.validity, fresh, tick)
 
-    def _told(self, validity: Validity, top_k: int) -> dict[str, Any]:
+    def _told(self, validity: Validity, top_k: int, marks: dict[str, Any]) -> dict[str, Any]:
         """What a report tells beside the graphs."""
         # What the report needs to write the call down; a schema and a function can only be named.
         call = {
@@ -488,6 +512,7 @@ class Explainer(ABC):
             "schema": self._schema is not None,
             "forward": self._forward is not None,
             "top_k": top_k,
+            **({"marks": list(marks)} if marks else {}),
         }
         dropped = {kind: edges.count for kind, edges in self.real.data.dropped.items()}
         return {
@@ -498,6 +523,7 @@ class Explainer(ABC):
             **({"dropped": dropped} if dropped else {}),
             **({"real": True} if self.shows_real else {}),
             "call": call,
+            **({"marks": marks} if marks else {}),
             "from_preset": from_preset(self.about["config"], self.presets, self._given.get("preset")),
             "agreement": agreement(self.train_scores, self.real.train_given),
             "generation": self._findings,

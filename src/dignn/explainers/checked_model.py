@@ -39,6 +39,7 @@ class CheckedModel:
         on_difference: what happens where its answers on the user's own objects are others.
 
     Attributes:
+        graphs: real graphs that it was asked about.
         difference: the sentence that says how they differ, where they do and that was accepted.
         identity: what a run folder notes of the model.
 
@@ -50,13 +51,13 @@ class CheckedModel:
         self, adapter: GNNAdapter, real: RealGraphs, given: Any, forward: Forward | None, on_difference: OnDifference
     ) -> None:
         self._adapter, self._real, self._on_difference = adapter, real, on_difference
-        self._graphs, own = real.compared()
+        self.graphs, own = real.compared()
         with single_thread():
-            self.difference: str | None = compare_answers(adapter, self._graphs, own, on_difference)
-            adapter.check(self._graphs)
-            refuse_lookups(adapter, self._graphs)
-        scores = self._asked(self._graphs)
-        _warn_of_labels(scores, self._graphs)
+            self.difference: str | None = compare_answers(adapter, self.graphs, own, on_difference)
+            adapter.check(self.graphs)
+            refuse_lookups(adapter, self.graphs)
+        scores = self._asked(self.graphs)
+        _warn_of_labels(scores, self.graphs)
         self.identity = ModelIdentity(
             adapter.model, forward, adapter.return_type, scores.logits, given=given, earlier=self._earlier_answers
         )
@@ -70,7 +71,7 @@ class CheckedModel:
 
     def refuse_changed(self) -> None:
         """Raises where the model has other weights by now, or answers otherwise."""
-        now = replace(self.identity, answers=self._asked(self._graphs).logits)
+        now = replace(self.identity, answers=self._asked(self.graphs).logits)
         if any(differs(self._noted[key]) is not None for key, differs in now.differs().items()):
             raise ModelMismatchError("The model was changed since it was checked; make a new explainer of it")
 

@@ -267,6 +267,11 @@ def _check_evidence(evidence: Evidence, graph: GraphBatch, example: GraphBatch |
     for label in (nearest.label, nearest.predicted):
         if label is not None and not 0 <= label < schema.num_classes:
             raise ValueError(f"the nearest example is of class {label}, which does not exist")
+    for name, marks in evidence.marks.items():
+        parts = (("nodes", marks.nodes, int(graph.sizes[0])), ("edges", marks.edges, len(readable.edges(graph))))
+        for what, values, count in parts:
+            if values is not None and len(values) != count:
+                raise ValueError(f"{name} marks {len(values)} {what} of {count}")
     for column in (*evidence.own_columns, *evidence.columns_around):
         if not 0 <= column.column < schema.spec(column.node_type).width:
             raise ValueError(f"{column.node_type} has no column {column.column}")

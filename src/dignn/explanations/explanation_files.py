@@ -18,7 +18,7 @@ EXPLANATIONS, GRAPHS = "explanations.json", "explanations.safetensors"
 NEAREST, REFERENCE = "nearest.safetensors", "backdrop.safetensors"
 METRICS_FILE, GENERATION_FILE, REPORT_FILE = "metrics.json", "generation.json", "report.html"
 # Parts of ``about`` that no other file of a run folder holds.
-TOLD = ("call", "from_preset", "validity", "sampling", "dropped", "agreement", "difference")
+TOLD = ("call", "from_preset", "validity", "sampling", "dropped", "agreement", "difference", "marks")
 Item = TypeVar("Item")
 
 

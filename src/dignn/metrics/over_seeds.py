@@ -84,6 +84,11 @@ COMPARED_FIGURES = (
 )
 
 
+def about_gcn(runs: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether runs of a row are about a GCN of the data converted to one kind of node, and not about its own model."""
+    return any(run.get("converted") for run in runs)
+
+
 def by_row(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
     """Runs under the names of their rows, by name whatever was finished first; of a seed the last one counts."""
     found: dict[str, dict[int, Mapping[str, Any]]] = {}

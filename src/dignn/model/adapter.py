@@ -26,6 +26,7 @@ from dignn.graphs.feature_matrix import as_given
 from dignn.graphs.schema import Layout, Schema
 from dignn.graphs.tasks.base import RETURN_TYPES, ReturnType
 from dignn.model.calling import AnyGraph, Call, Forward
+from dignn.model.feature_shares import share_features
 from dignn.model.hooks import edge_weights, has_message_passing, linear_layers, trace_failure
 from dignn.model.outputs import select, target_rows
 from dignn.model.scores import Scores
@@ -105,9 +106,10 @@ class GNNAdapter:
     def score_weighted(
         self,
         batch: GraphBatch,
-        edge_weight: Tensor,
+        edge_weight: Tensor | None,
         *,
         type_weight: Tensor | None = None,
+        node_share: Tensor | None = None,
         partial_edges: bool = False,
     ) -> Scores:
         """Scores with messages multiplied by ``edge_weight`` (B, N, N), differentiable in the weights.
@@ -119,20 +121,22 @@ class GNNAdapter:
 
         Args:
             batch: the graphs.
-            edge_weight: (B, N, N) of their edges.
+            edge_weight: (B, N, N) of their edges; None for none.
             type_weight: (B, N, T) how far a node is of each type, in place of its one-hot type, where that is what the
                 model sees of a node (``schema.type_in_x``).
+            node_share: (B, N) what the features of each node are multiplied by, where the model takes fractions.
             partial_edges: whether an edge of weight 0 is to be as good as none, see
                 :func:`dignn.model.hooks.edge_weights`.
         """
         self.scored += len(batch)
-        return self._score(batch, edge_weight, type_weight, partial_edges)
+        return self._score(batch, edge_weight, type_weight, node_share, partial_edges)
 
     def _score(
         self,
         batch: GraphBatch,
         edge_weight: Tensor | None,
         type_weight: Tensor | None = None,
+        node_share: Tensor | None = None,
         partial_edges: bool = False,
     ) -> Scores:
         graph, node = self.task.answers(batch)
@@ -142,6 +146,8 @@ class GNNAdapter:
         data = unlabelled(to_disjoint(batch, edge_weight))
         if type_weight is not None:
             data.x = as_given(type_weight[batch.mask], self.schema.features[0])
+        if node_share is not None:
+            share_features(data, batch, node_share, self.call)
         data = self._placed(data)
         hooked: AbstractContextManager[None] = nullcontext()
         if edge_weight is not None and has_message_passing(self.model):

@@ -78,7 +78,8 @@ def edge_weights(
 ) -> Iterator[None]:
     """Inside, every message of every layer is multiplied by the weight of its edge in ``data``, in this field.
 
-    Self-loops that a layer adds keep the weight 1. Works for every layer that passes messages along the
+    The field itself is taken away, so that no layer multiplies by it a second time. Self-loops that a layer adds keep
+    the weight 1. Works for every layer that passes messages along the
     ``edge_index`` of the data, attention included.
 
     Args:
@@ -87,7 +88,7 @@ def edge_weights(
             counts every edge as a whole one.)
     """
     layers = [module for module in model.modules() if isinstance(module, MessagePassing)]
-    known = [(store.edge_index, store[field]) for store in data.edge_stores]
+    known = [(store.edge_index, store.pop(field)) for store in data.edge_stores]
     normalising = [layer for layer in layers if partial_edges and _counts_degrees(layer)]
     current: dict[int, Tensor] = {}
     given: set[int] = set()  # layers that were given the weights themselves

@@ -21,8 +21,10 @@ from dignn.report.emphasis import emphasis
 from dignn.report.feature_comparison import comparisons
 from dignn.report.graph_drawing import INK
 from dignn.report.graph_panel import graph_view, legend
+from dignn.report.graph_svg import page_svg
 from dignn.report.graph_words import made_of
 from dignn.report.lookup import entry
+from dignn.report.mark_words import agreement_in_words, agreements_in_words, mark_emphasis, marks_of, title
 from dignn.report.reference import Reference
 
 if TYPE_CHECKING:
@@ -64,6 +66,7 @@ def content(explanations: Explanations, detail: Detail) -> dict[str, Any]:
         "left_out": len(explanations) - len(named),
         "whole": detail.whole,
         "ink": INK,
+        "agreements": agreements_in_words(explanations.about),
     }
 
 
@@ -160,6 +163,7 @@ def _item(explanation: Explanation, key: str, reference: Reference | None, detai
     example, standing = explanation.example, explanation.standing
     graphs = [explanation.graph, *([] if example is None else [example])]
     weight = emphasis(explanation.evidence)
+    marks = marks_of(explanation.evidence)
     name = f"Explanation of {explanation.class_name}: {made_of(explanation.graph)}. Arrow keys move between nodes."
     return {
         "key": key,
@@ -167,7 +171,22 @@ def _item(explanation: Explanation, key: str, reference: Reference | None, detai
         "shown": explanation,
         "probabilities": _probabilities(explanation),
         "standing": None if standing is None else standing_in_words(standing, explanation.class_name),
-        "graph": graph_view(explanation.graph, f"{key}-made", name, explanation.node, weight),
+        "graph": graph_view(explanation.graph, f"{key}-made", name, explanation.node, weight, marks),
+        "marked": [
+            {
+                "key": f"{key}-marks-{place}",
+                "name": title(marker),
+                "text": agreement_in_words(marker, given),
+                "drawing": page_svg(
+                    explanation.graph,
+                    f"{key}-made",
+                    f"As {title(marker)} marks it. {name}",
+                    explanation.node,
+                    mark_emphasis(given, explanation.graph),
+                ),
+            }
+            for place, (marker, given) in enumerate(marks.items(), 1)
+        ],
         "example": _example(explanation, key),
         "legend": legend(*graphs, target=explanation.node is not None),
         "comparisons": [] if reference is None else comparisons(explanation, reference.profiles),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from dignn.core.files import write_text
-from dignn.metrics.over_seeds import ComparedFigure, mean_and_spread, shown_figures
+from dignn.metrics.over_seeds import ComparedFigure, about_gcn, mean_and_spread, shown_figures
 from dignn.report.graph_panel import legend
 from dignn.report.graph_svg import Frame, svg
 from dignn.report.page import policy
@@ -48,6 +48,7 @@ def write_comparison(path: Path, title: str, rows: RunsByRow, shown: Mapping[str
         left_out=max(0, len(names) - MOST_CLASSES),
         legend=legend(*(best.graph for best in drawn), target=drawn[0].node is not None) if drawn else [],
         figures=shown_figures(rows),
+        several_models=len({about_gcn(runs) for runs in rows.values()}) > 1,
         rows=[(row, len(runs), _cells(row, rows)) for row, runs in rows.items()],
     )
     write_text(path, clean(text))
@@ -67,11 +68,12 @@ def _cell(best: Explanation | None) -> dict[str, Any] | None:
 
 
 def _cells(row: str, rows: RunsByRow) -> list[tuple[str, str, bool]]:
-    """Value, spread and whether no row is better, for each figure."""
+    """Value, spread and whether no row about the same model is better, for each figure."""
     found = []
+    same = {name: runs for name, runs in rows.items() if about_gcn(runs) == about_gcn(rows[row])}
     for figure in shown_figures(rows):
         value, spread = mean_and_spread(rows[row], figure)
-        found.append((_text(value, figure), _text(spread, figure), _is_best(value, figure, rows)))
+        found.append((_text(value, figure), _text(spread, figure), _is_best(value, figure, same)))
     return found
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from markupsafe import Markup
 
 from dignn.core.numerals import percent
+from dignn.evidence.marks import Marks
 from dignn.graphs import description as readable
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.column_words import behind_name
@@ -15,13 +17,19 @@ from dignn.report.emphasis import Emphasis
 from dignn.report.graph_svg import page_svg
 from dignn.report.graph_words import features_of
 from dignn.report.legend import entries
+from dignn.report.mark_words import shown_mark, title
 
 # Features of a node that are named.
 MOST_FEATURES = 12
 
 
 def graph_view(
-    graph: GraphBatch, key: str, name: str, target: int | None, weight: Emphasis | None = None
+    graph: GraphBatch,
+    key: str,
+    name: str,
+    target: int | None,
+    weight: Emphasis | None = None,
+    marks: Mapping[str, Marks] | None = None,
 ) -> dict[str, Any]:
     """What the page shows of a batch of one graph: a drawing with its tables.
 
@@ -31,10 +39,15 @@ def graph_view(
         name: what a screen reader calls it.
         target: the classified node; None for graph classification.
         weight: what the model would miss; None where it was not measured.
+        marks: by name, what other explainers make of it.
     """
-    shown = weight or Emphasis()
+    shown, marks = weight or Emphasis(), marks or {}
     nodes = [_node_row(graph, node, target, shown) for node in range(int(graph.sizes[0]))]
     edges = _edge_rows(graph, shown)
+    for number, row in enumerate(nodes):
+        row["marks"] = [shown_mark(given.nodes[number]) for given in marks.values()]
+    for number, row in enumerate(edges):
+        row["marks"] = ["" if given.edges is None else shown_mark(given.edges[number]) for given in marks.values()]
     return {
         "key": key,
         "drawing": page_svg(graph, key, name, target, shown),
@@ -43,6 +56,7 @@ def graph_view(
         "carrying": any(row["features"] for row in edges),
         "averaged": any(row["average"] for row in edges),
         "measured": bool(shown.without_node or shown.without_edge),
+        "markers": [title(name) for name in marks],
         "featured": any(row["features"] for row in nodes),
     }
 

@@ -49,6 +49,8 @@ def command(about: Mapping[str, Any]) -> str | None:
         words += _columns(part(about, "columns"))
     preset = str(preset_of(about))
     words += [] if preset == DEFAULT_PRESET else ["--preset", preset]
+    marks = entry(about, list, "call", "marks") or []
+    words += ["--marks", *map(str, marks)] if marks else []
     words += [word for name, value in settings.items() for word in _option(name, value)]
     return shlex.join([*words, "--seed", str(about.get("seed", 0))])
 
@@ -90,7 +92,9 @@ def python_call(about: Mapping[str, Any], target: str | None = None) -> str | No
     if again:
         lines.append(f"# {' and '.join(again)}: what the run was given, which is not kept with it")
     given.append(f"seed={about.get('seed', 0)!r}")
-    lines += [_broken(f"explainer = {method}", given), f"explanations = explainer.fit().explain({top_k})"]
+    marks = entry(called, list, "marks")
+    asked = ", ".join(filter(None, [top_k, f"marks={marks!r}" if marks else ""]))
+    lines += [_broken(f"explainer = {method}", given), f"explanations = explainer.fit().explain({asked})"]
     return "\n".join(lines)
 
 

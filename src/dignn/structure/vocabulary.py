@@ -19,6 +19,8 @@ log = logging.getLogger(__name__)
 
 # More edges than any node has.
 UNBOUNDED = 1_000_000
+# Types, classes and relations without graphs that the log names.
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,9 @@ class Vocabulary:
         codes = (graphs.edge * relations + graphs.edge.transpose(1, 2)).flatten()
         codes = torch.cat([torch.zeros(1, dtype=torch.long), codes]).unique()
         found = cls(graphs.schema, _tuples(nodes), _tuples(torch.stack([codes // relations, codes % relations], 1)))
-        for missing in found.missing():
-            log.warning("No training graph has %s, so no generated graph will", missing)
+        if missing := found.missing():
+            more = [f"{len(missing) - _NAMED} more such things"] if len(missing) > _NAMED else []
+            log.warning("No training graph has %s, so no generated graph will", " or ".join(missing[:_NAMED] + more))
         return found
 
     def missing(self) -> list[str]:

@@ -67,7 +67,7 @@ def typed_graphs(draw: st.DrawFn, smallest: int, largest: int) -> PlainGraph:
     graphs=st.lists(typed_graphs(1, 9), min_size=1, max_size=4),
     motifs=st.lists(typed_graphs(1, 5), min_size=1, max_size=4),
 )
-@settings(PROPERTY, max_examples=80)
+@settings(PROPERTY, max_examples=30)
 @pytest.mark.parametrize(("typed", "induced"), MODES)
 def test_agrees_with_networkx(graphs: list[PlainGraph], motifs: list[PlainGraph], typed: bool, induced: bool) -> None:
     expected = [[by_networkx(graph, motif, typed=typed, induced=induced) for motif in motifs] for graph in graphs]
@@ -75,7 +75,7 @@ def test_agrees_with_networkx(graphs: list[PlainGraph], motifs: list[PlainGraph]
 
 
 @given(data=st.data())
-@settings(PROPERTY, max_examples=60)
+@settings(PROPERTY, max_examples=25)
 @pytest.mark.parametrize(("typed", "induced"), MODES)
 def test_parts_of_graphs_with_directed_relations(data: st.DataObject, typed: bool, induced: bool) -> None:
     """Motifs are cut out of real batches, some with an edge less, so that many are contained and many nearly so."""
@@ -293,7 +293,7 @@ def test_a_search_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @given(data=st.data())
-@settings(PROPERTY, max_examples=150)
+@settings(PROPERTY, max_examples=50)
 def test_groups_against_every_choice(data: st.DataObject) -> None:
     """Small groups: the same answer as trying every choice of candidates, adjacent or not."""
     size = data.draw(st.integers(1, 9))

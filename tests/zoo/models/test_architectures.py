@@ -23,7 +23,8 @@ from dignn.sampling.forest_fire import forest_fire
 from dignn.zoo.datasets.registry import load
 from dignn.zoo.models.architectures import GCN, HAN, HeteroSAGE, MotifGNN, build
 from dignn.zoo.models.layers import Encoder, HANConv, cheaper_layout, key
-from dignn.zoo.models.recipes import FORMS, arguments, recipe
+from dignn.zoo.models.recipes import FORMS, arguments, in_form, recipe
+from dignn.zoo.models.settings import Form
 
 
 def _graphs(name: str, count: int = 4) -> GraphBatch:
@@ -284,8 +285,8 @@ def test_edge_masks_weigh_messages(homogeneous: GraphBatch, kind: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", ["planted", "ba-shapes", "tree-cycle", "tree-grids"])
-def test_the_zoo_builds_a_model_for_every_generated_data_set(name: str, form: str) -> None:
-    dataset = load(name)
+def test_the_zoo_builds_a_model_for_every_generated_data_set(name: str, form: Form) -> None:
+    dataset, form = in_form(load(name), form)
     chosen = recipe(dataset, form)
     assert build(chosen.architecture, arguments(chosen, dataset.schema)).head.out_features == dataset.schema.num_classes
 

@@ -16,12 +16,11 @@ from dignn.metrics.graph_statistics import statistics, typed_statistics
 from dignn.metrics.judging import told_apart
 from dignn.metrics.measured import MeasuredGraphs, Reality
 from dignn.metrics.metric import Figure, Metric, declare
+from dignn.metrics.node_colours import node_colours
 from dignn.metrics.told_apart import TwoSamples
 
 # Columns at most; measured on DBLP, IMDB and Tree-Cycle, 400 tell graphs apart no better.
 COLUMNS = 160
-# Rounds of refinement: colours of round r describe a node's surroundings up to distance r.
-ROUNDS = 3
 # Sums of rarer colours, by their last bits, so that none is lost.
 BUCKETS = 32
 
@@ -91,7 +90,7 @@ def _most_frequent(table: np.ndarray, most: int) -> np.ndarray:
 
 def _colour_counts(graphs: Sequence[PlainGraph], width: int) -> np.ndarray:
     """Nodes of each colour: the most frequent colours, and sums over the others.  (graphs, width at most)"""
-    graph, colour = _colours(graphs)
+    graph, colour = node_colours(graphs)
     names, column = np.unique(colour, return_inverse=True)
     counts = sparse.csr_matrix((np.ones(len(graph)), (graph, column)), shape=(len(graphs), len(names)))
     counts.sum_duplicates()
@@ -101,37 +100,6 @@ def _colour_counts(graphs: Sequence[PlainGraph], width: int) -> np.ndarray:
     bucket = (names[others] % np.uint64(BUCKETS)).astype(np.int64)
     pooled = sparse.csr_matrix((np.ones(len(others)), (others, bucket)), shape=(len(names), BUCKETS))
     return np.hstack([counts[:, frequent].toarray(), (counts @ pooled).toarray()])
-
-
-def _colours(graphs: Sequence[PlainGraph]) -> tuple[np.ndarray, np.ndarray]:
-    """Colours of all nodes in rounds 1 to ROUNDS: the graph, and a number of 64 bits.  (nodes * rounds,) twice
-
-    A multiset of colours is the sum of their scrambled values, so that the order of nodes does not matter.
-    """
-    sizes = np.array([len(graph) for graph in graphs])
-    begin = np.cumsum(sizes) - sizes
-    owner = np.repeat(np.arange(len(graphs)), sizes)
-    arcs = [np.nonzero(graph.adjacency) for graph in graphs]
-    source = np.concatenate([u + start for (u, _), start in zip(arcs, begin, strict=True)])
-    target = np.concatenate([v + start for (_, v), start in zip(arcs, begin, strict=True)])
-    there = np.concatenate([graph.relation[u, v] for graph, (u, v) in zip(graphs, arcs, strict=True)])
-    back = np.concatenate([graph.relation[v, u] for graph, (u, v) in zip(graphs, arcs, strict=True)])
-    join = _scramble(there.astype(np.uint64) << np.uint64(32) | back.astype(np.uint64))
-    colour = _scramble(np.concatenate([graph.types for graph in graphs]).astype(np.uint64))
-    found = []
-    for _ in range(ROUNDS):
-        around = np.zeros(len(colour), np.uint64)
-        np.add.at(around, source, _scramble(join + colour[target]))
-        colour = _scramble(_scramble(colour) + around)
-        found.append(colour)
-    return np.tile(owner, ROUNDS), np.concatenate(found)
-
-
-def _scramble(value: np.ndarray) -> np.ndarray:
-    """A number of 64 bits for each, one to one, that has lost all likeness with it."""
-    value = (value + np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xBF58476D1CE4E5B9)
-    value = (value ^ (value >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
-    return value ^ (value >> np.uint64(32))
 
 
 def _asked(graphs: Sequence[PlainGraph], reality: Reality) -> tuple[Hashable, TwoSamples]:

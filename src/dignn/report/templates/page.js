@@ -4,6 +4,7 @@
   "use strict";
   const root = document.documentElement;
   const tip = document.getElementById("tip");
+  const ADDRESS = /^#class-\d+(-rank-\d+)?$/; // of a class or an explanation
   let owner = null; // the node or line that the tooltip speaks of
   let leaving = 0; // the timer that closes it
   const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
@@ -24,7 +25,7 @@
       tab.focus({ preventScroll: true });
       tab.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
-    if (note) remember("#" + panelOf(tab).id);
+    if (note) remember(ADDRESS.test("#" + panelOf(tab).id) ? "#" + panelOf(tab).id : location.hash);
   }
 
   // Every step of the browser's history knows which tabs were open, so that going back opens them again.
@@ -65,7 +66,7 @@
 
   // A link to a class or an explanation opens the tabs that it is behind.
   function openHash(scroll) {
-    const wanted = /^#class-\d+(-rank-\d+)?$/.test(location.hash) && document.getElementById(location.hash.slice(1));
+    const wanted = ADDRESS.test(location.hash) && document.getElementById(location.hash.slice(1));
     if (!wanted) return;
     for (let panel = wanted; panel; panel = panel.parentElement.closest("[role=tabpanel]")) {
       const tab = document.getElementById("tab-" + panel.id);
@@ -130,6 +131,9 @@
     if (without && without.textContent) lines.push(line("Without it the probability is " + without.textContent + ".", "quiet"));
     const average = row.querySelector(".average");
     if (average && average.textContent) lines.push(line("With average features it is " + average.textContent + ".", "quiet"));
+    for (const cell of all(".marked", row)) {
+      if (cell.textContent) lines.push(line(cell.dataset.by + " marks it by " + cell.textContent + ".", "quiet"));
+    }
     if (isNode && row.querySelector(".features b")) lines.push(line("The model would miss what is bold.", "quiet"));
     tip.replaceChildren(...lines);
     tip.hidden = false;

@@ -23,7 +23,7 @@ from dignn.structure.node_growth.growth_events import GrowingGraphs
 from dignn.structure.node_growth.growth_network import GrowthNetwork
 from dignn.structure.node_growth.growth_orders import Actions
 from dignn.structure.node_growth.growth_plan import Plan
-from dignn.structure.node_growth.growth_planarity import crossing
+from dignn.structure.node_growth.growth_planarity import Drawings
 from dignn.structure.vocabulary import UNBOUNDED, Vocabulary
 
 # Graphs that grow together, with random numbers of their own: the result does not depend on how many cores there are.
@@ -169,7 +169,6 @@ class _Growing:
         self, grower: Grower, drawn: Plan, index: Tensor, generator: torch.Generator, cooler: float = 1.0
     ) -> None:
         self.network, self.words, self.known = grower.network, grower.words, grower.known
-        self.planar = grower.planar
         device = model_device(self.network)
         self.actions = moved(grower.actions, device)
         self.temperature, self.generator = grower.temperature * cooler, generator
@@ -184,6 +183,7 @@ class _Growing:
         self.memory = self.network.blank(len(index), most)
         self.liked = torch.zeros(len(index))
         self.reopened = torch.zeros(len(index), dtype=torch.bool, device=device)
+        self.drawings = Drawings(len(index), most) if grower.planar else None
         self.barred = torch.zeros(len(index), most, dtype=torch.bool, device=device)  # joining it would cross edges
 
     def copied(self) -> Tensor:
@@ -204,6 +204,8 @@ class _Growing:
                 active = active[self._decide(active, newest)]
             if guide is not None and newest + 2 < self.nodes.size(1) and newest % _GUIDED_EVERY == 0:
                 self._follow(guide, newest + 2)
+        if self.drawings is not None:
+            self._complete(self.drawings)
 
     def _decide(self, active: Tensor, newest: int) -> Tensor:
         """One event for each active graph; returns which of them stay: they joined, or may not, and may join again."""
@@ -226,8 +228,8 @@ class _Growing:
         node, action = choice // self.actions.count, choice % self.actions.count
         graph, joins = active[keep], action >= self.actions.attaches
         keep[keep.nonzero()[:, 0][~joins]] = False
-        if self.planar:
-            fine = ~self._crossing(graph, node, newest, joins)
+        if self.drawings is not None:
+            fine = ~self._crossing(self.drawings, graph, node, newest, joins)
             graph, node, action, joins = (part[fine] for part in (graph, node, action, joins))
             if not len(graph):
                 return keep
@@ -242,13 +244,30 @@ class _Growing:
             self.remaining[grown, token] -= 1
         return keep
 
-    def _crossing(self, graph: Tensor, node: Tensor, newest: int, joins: Tensor) -> Tensor:
+    def _crossing(self, drawings: Drawings, graph: Tensor, node: Tensor, newest: int, joins: Tensor) -> Tensor:
         """(b,) where joining the newest node to this one would cross other edges; it is not proposed again."""
-        found = joins.clone()
-        edges = self.live.edges[graph[joins], : newest + 1, : newest + 1] > 0
-        found[joins] = crossing(edges, node[joins], torch.full_like(node[joins], newest))
+        found, new = joins.clone(), torch.full_like(node, newest)
+        found[joins] = drawings.refused(graph[joins], node[joins], new[joins])
+        drawings.attach(graph[~joins], node[~joins], new[~joins] + 1)
         self.barred[graph[found], node[found]] = True
         return found
+
+    def _complete(self, drawings: Drawings) -> None:
+        """Puts edges that were refused where they cross nothing, as far as types leave one way to join two nodes."""
+        size = self.nodes.size(1)
+        order = torch.rand(len(self.nodes), size, size, generator=self.generator)
+        ways, most = self.words.allowed[:, :, 1:], self.words.most_edges.tolist()
+        for number in (self.extra > 0).nonzero()[:, 0].tolist():
+            nodes = self.nodes[number, : int(self.sizes[number])].cpu()
+            own = ways[nodes[:, None], nodes[None, :]]
+            room = [most[token] for token in nodes.tolist()]
+            missing, one = int(self.extra[number]), own.sum(2) == 1
+            drawn = torch.tensor(drawings.complete(number, missing, one, room, order[number]), dtype=torch.long)
+            u, v = drawn.view(-1, 2).unbind(1)
+            token = 1 + own[u, v].long().argmax(1)
+            self.live.edges[number, u, v] = token.to(self.live.edges)
+            self.live.edges[number, v, u] = self.words.mirror[token].to(self.live.edges)
+            self.extra[number] -= len(drawn)
 
     def _decision(self, active: Tensor, newest: int) -> DecisionPoint:
         size = newest + 1
@@ -260,7 +279,7 @@ class _Growing:
             relative=relative.map(lambda seen: seen[:, None]),
             remaining=self.remaining[active][:, None],
             extra=self.extra[active][:, None],
-            barred=self.barred[active, None, :size] if self.planar else None,
+            barred=self.barred[active, None, :size] if self.drawings is not None else None,
         )
 
     def _follow(self, guide: Guide, size: int) -> None:
@@ -277,6 +296,8 @@ class _Growing:
         state += self.memory
         for values in [*state, self.live.distance, self.live.edges, self.live.closed]:
             values[here] = values[chosen].clone()
+        if self.drawings is not None:
+            self.drawings.keep(here, chosen)
 
 
 def _among(graph: Tensor, count: int) -> Tensor:

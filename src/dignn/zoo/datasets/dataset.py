@@ -30,6 +30,7 @@ class Dataset:
         members: names of single nodes by type (titles of movies), row by row, where they are known.
         columns: by type, the numbers of the original's feature columns that were selected
             (:mod:`dignn.zoo.datasets.column_selection`); types that have all their columns are not in it.
+        homogeneous: whether it was converted to one kind of node (:mod:`dignn.zoo.datasets.one_kind`).
     """
 
     name: str
@@ -40,6 +41,7 @@ class Dataset:
     truth: GroundTruth | None = None
     members: dict[str, tuple[str, ...]] = field(default_factory=dict)
     columns: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    homogeneous: bool = False
 
 
 class Loader(Protocol):

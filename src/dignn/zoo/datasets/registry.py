@@ -120,12 +120,17 @@ def load(name: str, *, seed: int = 0, download: bool = False) -> Dataset:
 def fresh_world(dataset: Dataset, seed: int) -> HeteroData | Data | list[Data] | None:
     """Data of the same kind that nothing has seen: made by the same recipe, with a seed that follows from ``seed``.
 
-    It has the columns that were selected of the data set. None where nobody knows the recipe.
+    It has the columns that were selected of the data set, or one kind of node where that was converted. None where
+    nobody knows the recipe.
     """
     info = DATASETS[dataset.name]
     if info.fresh is None:
         return None
     other = info.fresh(seed=FRESH_SEED + seed, download=False)
+    if dataset.homogeneous:
+        from dignn.zoo.datasets.one_kind import as_homogeneous
+
+        return as_homogeneous(other).data
     if not dataset.columns:
         return other.data
     from dignn.zoo.datasets.column_selection import with_columns

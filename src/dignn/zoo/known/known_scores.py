@@ -35,7 +35,7 @@ class KnownScore:
         evidence_precision: share of the marked parts of these explanations that the rule uses; None where none is
             marked.
         marked: how many parts are marked.
-        decoys: how far explanations of the two classes differ in decoys: mean over decoys of Somers' D,
+        decoys: how far explanations of the two classes differ in decoys: mean over decoys of the size of Somers' D,
             P(more where the rule holds) - P(less), 0 where they do not tell the class. None where a class has no
             explanation.
     """
@@ -97,7 +97,7 @@ def marked(evidence: Evidence | None) -> list[Part]:
 
 
 def _decoys(model: KnownModel, explanations: Explanations) -> float | None:
-    """Somers' D of the decoys between explanations of the two classes, mean over decoys."""
+    """Size of Somers' D of the decoys between explanations of the two classes, mean over decoys."""
     if not all(explanations.values()):
         return None
     found = []
@@ -106,7 +106,7 @@ def _decoys(model: KnownModel, explanations: Explanations) -> float | None:
             np.array([model.amount(decoy, each.graph, _node(each)) for each in explanations[name]])
             for name in (HOLDS, FAILS)
         )
-        found.append(float(np.sign(more[:, None] - less[None, :]).mean()))
+        found.append(abs(float(np.sign(more[:, None] - less[None, :]).mean())))
     return float(np.mean(found))
 
 

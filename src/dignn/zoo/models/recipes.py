@@ -2,7 +2,8 @@
 
 Every data set has two forms. ``paper`` is the model as the paper describes it (its appendix "Hyperparameters");
 ``strong`` is what we recommend to explain: right on the whole data, and still right on graphs as small as
-explanations. ``docs/models.md`` has the measurements.
+explanations. ``gcn`` is the paper's GCN of a heterogeneous data set that was converted to one kind of node
+(:func:`in_form`). ``docs/models.md`` has the measurements.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dignn.core.errors import DignnError
 from dignn.graphs.feature_spec import FeatureKind
 from dignn.graphs.schema import Layout, Schema
 from dignn.zoo.datasets.dataset import Dataset
+from dignn.zoo.datasets.one_kind import as_homogeneous
 from dignn.zoo.models.settings import Form
 
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -89,6 +91,7 @@ _MOTIF_GRAPHS = replace(
 DEFAULTS: dict[Form, dict[str, Recipe]] = {
     "paper": {"hetero": _SAGE, "nodes": _GCN, "graphs": _GCN_GRAPHS},
     "strong": {"hetero": _SAGE_STRONG, "nodes": _MOTIF, "graphs": _MOTIF_GRAPHS},
+    "gcn": {"nodes": _GCN},
 }
 
 _MUTAG = replace(_GCN_GRAPHS, arguments=_GCN_GRAPHS.arguments | {"dropout": 0.3}, learning_rate=0.0005)
@@ -119,17 +122,31 @@ RECIPES: dict[Form, dict[str, Recipe]] = {
             cut=True,
         ),
     },
+    "gcn": {},
 }
+
+
+def in_form(dataset: Dataset, form: Form) -> tuple[Dataset, Form]:
+    """The data that a form of model is trained on, and which form it is of there.
+
+    For ``gcn`` a heterogeneous data set is converted; of data with one kind of node the paper's model is a GCN.
+    """
+    if form != "gcn":
+        return dataset, form
+    converted = as_homogeneous(dataset)
+    return converted, "gcn" if converted.homogeneous else "paper"
 
 
 def recipe(dataset: Dataset, form: Form = "strong") -> Recipe:
     """The recipe for a data set; data sets without one of their own get that of their kind of task.
 
     Raises:
-        DignnError: if the form is unknown, or the task is one that no model here can do.
+        DignnError: if the form is unknown or not of this data, or the task is one that no model here can do.
     """
     if form not in FORMS:
         raise DignnError(f"Unknown form '{form}'; choose from {', '.join(FORMS)}")
+    if form == "gcn" and not dataset.homogeneous:
+        raise DignnError(f"Form gcn is of converted data; train what in_form(dataset, 'gcn') makes of '{dataset.name}'")
     return RECIPES[form].get(dataset.name) or DEFAULTS[form][_kind(dataset.schema)]
 
 

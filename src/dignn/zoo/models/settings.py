@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-# Which of the two models of a data set: what we recommend to explain, or what the paper describes.
-Form = Literal["strong", "paper"]
+# Which model of a data set: what we recommend to explain, what the paper describes, or the paper's GCN of a
+# heterogeneous graph that was converted to one kind of node.
+Form = Literal["strong", "paper", "gcn"]

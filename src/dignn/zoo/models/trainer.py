@@ -30,8 +30,9 @@ from dignn.graphs.conversion import from_pyg, to_disjoint, to_pyg
 from dignn.graphs.feature_spec import FeatureSpec
 from dignn.sampling.forest_fire import forest_fire
 from dignn.zoo.datasets.dataset import Dataset
-from dignn.zoo.models.architectures import build
+from dignn.zoo.models.architectures import GCN, build
 from dignn.zoo.models.cut import one_motif
+from dignn.zoo.models.large_graph import MANY_EDGES, node_logits, normalised_adjacency
 from dignn.zoo.models.layers import cheaper_layout
 from dignn.zoo.models.recipes import Recipe, TrainedModel, arguments, as_json, recipe
 from dignn.zoo.models.settings import Form
@@ -50,7 +51,7 @@ def train(
 
     Args:
         dataset: with splits ``train``, ``val`` and ``test``.
-        form: ``strong`` or ``paper``, see :mod:`dignn.zoo.models.recipes`.
+        form: ``strong``, ``paper``, or of converted data ``gcn``, see :mod:`dignn.zoo.models.recipes`.
         seed: decides initial weights, dropout, and the subgraphs and batches to train on.
         progress: told after every epoch.
         instead: a recipe to follow instead of the data set's own.
@@ -202,6 +203,8 @@ class NodeObjective:
 
     def _logits(self, model: nn.Module, encoded: Any, scene: Scene) -> Tensor:
         if self.tables is None:
+            if isinstance(model, GCN) and scene.edges.layout is not torch.strided:
+                return node_logits(model, scene.x, scene.edges)[scene.scored]
             return model(scene.x, scene.edges, scene.batch)[scene.scored]
         rows = encoded if scene.x is None else {name: table[scene.x[name]] for name, table in encoded.items()}
         return model.classify(rows, scene.edges, scene.batch)  # type: ignore[operator]
@@ -227,7 +230,9 @@ class NodeObjective:
             return Scene(None, data.edge_index_dict, None, label, number, start)
         assert not isinstance(data, list)  # nodes of one graph are classified
         scored = torch.from_numpy(self.adjacency.node_type == schema.target_index)
-        return Scene(data.x, data.edge_index, None, label, number, start, scored)
+        large = self.chosen.architecture == "GCN" and data.edge_index.size(1) >= MANY_EDGES
+        edges = normalised_adjacency(data.edge_index, len(data.x)) if large else data.edge_index
+        return Scene(data.x, edges, None, label, number, start, scored)
 
     def _scene(self, graphs: GraphBatch) -> Scene:
         target = graphs.target_mask

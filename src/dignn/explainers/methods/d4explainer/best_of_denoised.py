@@ -12,14 +12,19 @@ from dignn.core.seeds import Seed
 from dignn.explainers.methods.d4explainer.flip_denoiser import FlipDenoiser
 from dignn.explainers.methods.d4explainer.flip_noise import square, uniform
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.joining_up import joined_up
 
-Liking = Callable[[GraphBatch, Seed], Tensor]
-"""(graphs with features, seed) -> how much each is liked (B,)"""
+Furnish = Callable[[GraphBatch, Seed], GraphBatch]
+"""(graphs with features of nodes, seed) -> the same with features of edges"""
+Liking = Callable[[GraphBatch], Tensor]
+"""(graphs with features) -> how much each is liked (B,)"""
 # Chances are at least so far from 0 and 1 that their log-odds are numbers.
 _LEAST_CHANCE = 1e-7
 
 
-def best_of_denoised(denoiser: FlipDenoiser, nodes: GraphBatch, judge: Liking, seed: Seed) -> GraphBatch:
+def best_of_denoised(
+    denoiser: FlipDenoiser, nodes: GraphBatch, judge: Liking, seed: Seed, furnish: Furnish | None = None
+) -> GraphBatch:
     """Graphs with these nodes, and edges that are found from noise.
 
     In each step, from the greatest noise down, the denoiser says how likely each pair is joined in the clean graph; of
@@ -27,13 +32,14 @@ def best_of_denoised(denoiser: FlipDenoiser, nodes: GraphBatch, judge: Liking, s
     level. What the last step keeps is the answer.
 
     Every drawn graph is connected where its nodes can be: beside the pairs that are drawn stand those that come nearest
-    to being drawn, as far as it takes (see :func:`joined_up`).
+    to being drawn, as far as it takes (see :func:`dignn.graphs.joining_up.joined_up`).
 
     Args:
         denoiser: knows the data's graphs.
         nodes: B graphs of one size, without padding, with features of nodes; their edges are not looked at.
         judge: asks the explained model.
         seed: of all draws.
+        furnish: gives edges their features, which are judged and kept with the graph; None where they carry nothing.
     """
     config, noise, random = denoiser.config, denoiser.noise, seed.child("walk").torch()
     device, size, tries = noise.counts.device, nodes.node_type.size(1), config.tries
@@ -43,8 +49,7 @@ def best_of_denoised(denoiser: FlipDenoiser, nodes: GraphBatch, judge: Liking, s
     relation = noise.relations(kinds, random)  # (B, P) by which each pair is joined, if it is
     joined = noise.pure(density, config.flips, random)
     of = torch.arange(len(nodes)).repeat_interleave(tries)  # which graph each try is of
-    nodes = replace(nodes, edge_row=None, edge_tables={})
-    tried = nodes[of]
+    bare = replace(nodes, edge_row=None, edge_tables={})[of]
     for step in range(config.denoising_steps, 0, -1):
         flips, less = (config.flips * level / config.denoising_steps for level in (step, step - 1))
         with torch.no_grad():
@@ -53,39 +58,12 @@ def best_of_denoised(denoiser: FlipDenoiser, nodes: GraphBatch, judge: Liking, s
         # A relation is drawn anew as often as noise flips a pair.
         by = torch.where(uniform(drawn, random) < flips, noise.relations(kinds[of], random), relation[of])
         there, back = cells[by * drawn].unbind(-1)
-        tried = replace(tried, edge=square(there, back, size).cpu())
-        liked = judge(tried, seed.child("judged", step)).view(len(nodes), tries)
+        tried = replace(bare, edge=square(there, back, size).cpu())
+        tried = tried if furnish is None else furnish(tried, seed.child("judged", step))
+        liked = judge(tried).view(len(nodes), tries)
         kept = liked.argmax(1) + torch.arange(len(nodes)) * tries
         relation, joined = by[kept], noise.flipped(drawn[kept], density, less, random)
     return tried[kept]
-
-
-def joined_up(score: Tensor, size: int) -> Tensor:
-    """The pairs whose score is above 0, and as many more as it takes to connect the graph, those of highest score.
-
-    The latter are of the spanning tree of highest scores. With log-odds plus logistic noise for scores the former are
-    independent draws, and the latter come nearest to being drawn.
-
-    Args:
-        score: (B, P) of pairs; -inf for those that must not be joined.
-        size: nodes of a graph, N.
-
-    Returns:
-        (B, P) bool.
-    """
-    cells = square(score, score, size, -torch.inf)
-    graph = torch.arange(len(score), device=score.device)
-    taken, grown = cells > 0, torch.zeros(len(score), size, dtype=torch.bool, device=score.device)
-    grown[:, :1] = True
-    for _ in range(size - 1):
-        leaving = cells.masked_fill(~grown[:, :, None] | grown[:, None, :], -torch.inf)
-        highest, place = leaving.flatten(1).max(1)
-        found, source, target = highest > -torch.inf, place // size, place % size
-        taken[graph, source, target] |= found
-        taken[graph, target, source] |= found
-        grown[graph, target] |= found
-    i, j = torch.triu_indices(size, size, 1, device=score.device)
-    return taken[:, i, j]
 
 
 def _noisy(logits: Tensor, random: torch.Generator) -> Tensor:

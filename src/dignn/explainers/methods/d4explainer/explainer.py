@@ -70,15 +70,17 @@ class D4Explainer(ClassSearch):
         self.learn_features()
 
     def search(self, class_index: int, sizes: Sequence[int], seed: Seed) -> GraphBatch:
-        """A graph for each size, with features of nodes."""
+        """A graph for each size, with features."""
 
-        def judge(graphs: GraphBatch, seed: Seed) -> Tensor:
-            if self.schema.generated_edges:
-                graphs = self.bank.fill_edges(graphs, seed=seed)
+        def furnish(graphs: GraphBatch, seed: Seed) -> GraphBatch:
+            return self.bank.fill_edges(graphs, seed=seed)
+
+        def judge(graphs: GraphBatch) -> Tensor:
             scores = self.adapter.score(graphs)
             worst = torch.full((len(graphs),), -torch.inf, dtype=torch.float64)
             return worst.scatter_reduce(0, scores.graph, scores.log_odds[:, class_index], "amax")
 
+        carrying = furnish if self.schema.generated_edges else None
         wanted, found, places = torch.tensor(sizes, dtype=torch.long), [], []
         for size in sorted(set(sizes)):
             own = seed.child(size)
@@ -86,7 +88,7 @@ class D4Explainer(ClassSearch):
             nodes = self.schema.task.meant_for(self._drawn(size, len(places[-1]), class_index, own), class_index)
             nodes = self.bank.fill(nodes, seed=own.child("features"))
             with self.denoiser.at_work(size):
-                found.append(best_of_denoised(self.denoiser, nodes, judge, own))
+                found.append(best_of_denoised(self.denoiser, nodes, judge, own, carrying))
         return GraphBatch.cat(found)[torch.cat(places).argsort()]
 
     def _drawn(self, size: int, count: int, class_index: int, seed: Seed) -> GraphBatch:

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from dignn.core.seeds import Seed
 from dignn.explainers.class_search import ClassSearch
-from dignn.explainers.methods.gnninterpreter.connecting import connected_tokens
 from dignn.explainers.methods.gnninterpreter.distribution_learning import Learning, check_gradients
 from dignn.explainers.methods.gnninterpreter.distributions import Distributions
 from dignn.explainers.methods.gnninterpreter.settings import PRESETS, InterpreterSettings
@@ -22,6 +21,7 @@ from dignn.explainers.registry import EXPLAINERS
 from dignn.explainers.settings import RunSettings
 from dignn.graphs.batch import GraphBatch, spread
 from dignn.graphs.edge_tables import rows_in, table_in
+from dignn.graphs.joining_up import joined_up
 
 # Real rows of a type that are looked at, at most; and graphs that a model's gradients are tried on.
 _LOOKED_AT, _TRIED = 1000, 4
@@ -116,7 +116,7 @@ class GNNInterpreter(ClassSearch):
 def _drawn(distributions: Distributions, which: Tensor, seed: Seed) -> GraphBatch:
     """A connected graph of each of these distributions (B,)."""
     drawn = distributions.draw(which, None, seed.torch())
-    token = connected_tokens(drawn.perturbed, drawn.token, distributions.slots.ends)
+    token = drawn.token * joined_up(drawn.perturbed, distributions.slots.node_type.size(1))
     whole = distributions.with_edges(drawn.graphs.node_type, token, which)
     return GraphBatch(
         whole.schema,

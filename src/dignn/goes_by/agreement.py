@@ -1,0 +1,79 @@
+"""How far something that gives classes agrees with what a model says, with intervals over graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dignn.core.seeds import Seed
+
+# Draws of graphs for an interval of 95 %.
+_DRAWS = 200
+_OUTER = (2.5, 97.5)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A figure and its 95 % interval."""
+
+    value: float
+    interval: tuple[float, float]
+
+
+def balanced_agreement(answers: np.ndarray, given: np.ndarray, graph: np.ndarray, number: int, seed: Seed) -> Found:
+    """The share of a model's answers that are given, mean over the classes that it gives.
+
+    Args:
+        answers: (m,) the model's classes.
+        given: (m,) others.
+        graph: (m,) of which graph each is; graphs are drawn for the interval.
+        number: how many classes there are.
+        seed: of the draws.
+    """
+    return _drawn(lambda times: balanced(answers, given, number, times), graph, seed)
+
+
+def balanced(answers: np.ndarray, given: np.ndarray, number: int, times: np.ndarray | None = None) -> float:
+    """The same without an interval; ``times`` (m,) each place counts."""
+    times = np.ones(len(answers)) if times is None else times
+    of_class = np.bincount(answers, times, minlength=number)
+    hit = np.bincount(answers, times * (answers == given), minlength=number)
+    return float((hit / np.maximum(of_class, 1e-12))[of_class > 0].mean())
+
+
+def mean_auc(
+    answers: np.ndarray, scores: np.ndarray, graph: np.ndarray, seed: Seed
+) -> tuple[Found, list[float | None]]:
+    """How often a place of a class scores higher than one of no such class: mean over classes, and each.
+
+    None for a class that all places have, or none. Arguments are those of :func:`balanced_agreement`; scores: (m, C)
+    """
+    ranked = [np.unique(scores[:, place], return_inverse=True) for place in range(scores.shape[1])]
+
+    def one(place: int, times: np.ndarray) -> float | None:
+        values, level = ranked[place]
+        own = np.bincount(level, times * (answers == place), minlength=len(values))
+        other = np.bincount(level, times * (answers != place), minlength=len(values))
+        if not own.any() or not other.any():
+            return None
+        below = np.cumsum(other) - other / 2
+        return float(own @ below / (own.sum() * other.sum()))
+
+    def over_all(times: np.ndarray) -> float:
+        known = [value for place in range(scores.shape[1]) if (value := one(place, times)) is not None]
+        return float(np.mean(known)) if known else 0.5
+
+    return _drawn(over_all, graph, seed), [one(place, np.ones(len(answers))) for place in range(scores.shape[1])]
+
+
+def _drawn(figure: Callable[[np.ndarray], float], graph: np.ndarray, seed: Seed) -> Found:
+    different, place = np.unique(graph, return_inverse=True)
+    rng = seed.numpy()
+    values = []
+    for _ in range(_DRAWS):
+        times = np.bincount(rng.integers(0, len(different), len(different)), minlength=len(different))
+        values.append(figure(times[place].astype(float)))
+    low, high = np.percentile(values, _OUTER)
+    return Found(figure(np.ones(len(graph))), (float(low), float(high)))

@@ -1,0 +1,244 @@
+"""Rules: for each class a few conjunctions of predicates and their negations, for what adding cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dignn.goes_by.places import Places
+from dignn.goes_by.predicates import Predicate, truth
+from dignn.goes_by.screening import Screened, is_plain
+from dignn.goes_by.sparse_fit import class_weights
+
+# Conjunctions of a class, and predicates of one, at most.
+MOST_RULES, MOST_PREDICATES = 3, 4
+# What a further predicate, and a further rule, must bring: a share of the class, less that of others taken along.
+_LEAST_GAIN, _LEAST_WORTH = 0.005, 0.02
+# Agreement, summed over classes, that a rule must bring to stay.
+_NEEDED = 0.005
+# Conjunctions that are looked at together; predicates that tell the class, and others that may do so together.
+_BEAM, _TELLING, _OTHERS = 20, 250, 150
+# Pairs of predicates that are looked at for all classes together.
+_PAIRS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Where all of its predicates are true, the class is given.
+
+    Args:
+        predicates: at most four, negated ones among them.
+        precision: how likely the class is there, all classes being equally frequent, where the rule was found.
+    """
+
+    predicates: tuple[Predicate, ...]
+    precision: float
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules of each class. Of those that hold the most precise one decides.
+
+    Args:
+        by_class: for each class at most three, in the order in which they were found.
+        otherwise: the class where no rule holds.
+    """
+
+    by_class: tuple[tuple[Rule, ...], ...]
+    otherwise: int
+
+    def holds(self, places: Places) -> list[np.ndarray]:
+        """For each class (m, r) bool, which of its rules hold."""
+        predicates = list(dict.fromkeys(each for rules in self.by_class for rule in rules for each in rule.predicates))
+        number = {predicate: place for place, predicate in enumerate(predicates)}
+        true = truth(places, predicates)
+        found = []
+        for rules in self.by_class:
+            held = [true[:, [number[each] for each in rule.predicates]].all(1) for rule in rules]
+            found.append(np.stack(held, axis=1) if held else np.zeros((len(places), 0), dtype=bool))
+        return found
+
+    def predicted(self, places: Places) -> np.ndarray:
+        """(m,) the class that the rules give."""
+        precision = [np.array([rule.precision for rule in rules]) for rules in self.by_class]
+        return _decided(self.holds(places), precision, self.otherwise)
+
+
+def _decided(held: Sequence[np.ndarray], precision: Sequence[np.ndarray], otherwise: int) -> np.ndarray:
+    """(m,) the class of the most precise rule that holds.  held: for each class (m, r); precision: (r,)"""
+    worth = np.stack([(here * own).max(1, initial=0.0) for here, own in zip(held, precision, strict=True)], axis=1)
+    return np.where(worth.any(1), worth.argmax(1), otherwise)
+
+
+def find_rules(known: Screened, answers: np.ndarray, number: int, most: int = MOST_PREDICATES) -> Rules:
+    """Rules by a beam search that starts from all pairs, so that predicates count that tell nothing alone.
+
+    Args:
+        known: predicates, and of which places they are true.
+        answers: (m,) the classes that a model gives.
+        number: how many classes there are.
+        most: predicates of a rule.
+    """
+    weight = class_weights(answers, number) * max(1, len(np.unique(answers))) / max(1, len(answers))  # each sums to 1
+    room = max(20, min(_TELLING + _OTHERS, int((_PAIRS / max(1, number)) ** 0.5)))
+    rules: list[list[tuple[Rule, np.ndarray]]] = []
+    for place in range(number):
+        pool = _pool(known, place, room)
+        rules.append(
+            [
+                (
+                    Rule(tuple(_signed(known.predicates[pool[which]], holds) for which, holds in literals), precision),
+                    here,
+                )
+                for literals, precision, here in _of_class(known.true[:, pool], answers == place, weight, most)
+            ]
+        )
+    return _needed(rules, answers, weight)
+
+
+def _needed(rules: list[list[tuple[Rule, np.ndarray]]], answers: np.ndarray, weight: np.ndarray) -> Rules:
+    """Without rules that agreement does not need, the least precise of which go first."""
+
+    def gives() -> tuple[Rules, float]:
+        held = [np.stack([here for _, here in own], axis=1) if own else np.zeros((len(answers), 0)) for own in rules]
+        precision = [np.array([rule.precision for rule, _ in own]) for own in rules]
+        covered = np.any([here.any(1) for here in held], axis=0)
+        left = int(np.bincount(answers, weight * ~covered, minlength=len(rules)).argmax())
+        right = float((weight * (_decided(held, precision, left) == answers)).sum())
+        return Rules(tuple(tuple(rule for rule, _ in own) for own in rules), left), right
+
+    found, most = gives()
+    every = [(place, one) for place, own in enumerate(rules) for one in own]
+    for place, one in sorted(every, key=lambda each: each[1][0].precision):
+        before = rules[place]
+        rules[place] = [other for other in before if other is not one]
+        fewer, right = gives()
+        if right >= most - _NEEDED:
+            found, most = fewer, max(most, right)
+        else:
+            rules[place] = before
+    return found
+
+
+# A literal is the number of a predicate and whether it holds; a conjunction of several is kept in order.
+_Literals = tuple[tuple[int, bool], ...]
+
+
+def _signed(predicate: Predicate, holds: bool) -> Predicate:
+    return predicate if holds else predicate.absent
+
+
+def _pool(known: Screened, place: int, room: int) -> np.ndarray:
+    """Predicates that tell the class, and plain ones that are neither rare nor common."""
+    if not known.predicates:
+        return np.empty(0, dtype=int)
+    telling = room * _TELLING // (_TELLING + _OTHERS)
+    chosen = np.argsort(-np.abs(known.tells[place]), kind="stable")[:telling]
+    share = known.true.mean(0)
+    plain = np.array([is_plain(predicate) for predicate in known.predicates])
+    plain[chosen] = False
+    others = np.argsort(-np.where(plain, share * (1 - share), -1.0), kind="stable")[: room - telling]
+    return np.sort(np.concatenate([chosen, others[plain[others]]]))
+
+
+def _of_class(
+    true: np.ndarray, own: np.ndarray, weight: np.ndarray, most: int
+) -> list[tuple[_Literals, float, np.ndarray]]:
+    """Rules of a class, their precision, and (m,) where each holds."""
+    table = true.astype(np.float32)
+    left, found = np.ones(len(own), dtype=bool), []
+    for _ in range(MOST_RULES if table.shape[1] else 0):
+        value = np.where(own, weight, -weight) * left
+        literals, worth = _search(true, table, value.astype(np.float32), most)
+        if worth < _LEAST_WORTH:
+            break
+        here = _where(true, literals)
+        found.append((literals, float((weight * own)[here].sum() / weight[here].sum()), here))
+        left &= ~here
+    return found
+
+
+def _where(true: np.ndarray, literals: _Literals) -> np.ndarray:
+    return np.all([true[:, which] == holds for which, holds in literals], axis=0)
+
+
+def _search(true: np.ndarray, table: np.ndarray, value: np.ndarray, most: int) -> tuple[_Literals, float]:
+    """The conjunction whose places are worth most, less a little for each predicate.
+
+    Args:
+        true, table: (m, p) the predicates, as flags and as numbers.
+        value: (m,) what a place is worth.
+        most: predicates at most.
+    """
+    single, total = value @ table, float(value.sum())
+    beam = _best(
+        [
+            (((which, holds),), float(worth))
+            for holds, line in ((True, single), (False, total - single))
+            for which, worth in enumerate(line)
+        ]
+    )
+    best = max(beam, key=_standing, default=((), 0.0))
+    if most > 1 and table.shape[1] > 1:
+        beam = _best(beam + _pairs(table, value, single, total))
+        best = max(beam, key=_standing)
+    for _ in range(2, most):
+        grown = _grown(true, table, value, [one for one in beam if one[0]])
+        beam = _best(beam + grown)
+        best = max([best, *beam], key=_standing)
+    return best
+
+
+def _standing(one: tuple[_Literals, float]) -> float:
+    return round(one[1] - _LEAST_GAIN * len(one[0]), 9)
+
+
+def _best(several: Sequence[tuple[_Literals, float]]) -> list[tuple[_Literals, float]]:
+    """The best of all, each once."""
+    different = {tuple(sorted(literals)): worth for literals, worth in several}
+    order = sorted(different.items(), key=lambda one: (-_standing(one), one[0]))
+    return order[:_BEAM]
+
+
+def _pairs(table: np.ndarray, value: np.ndarray, single: np.ndarray, total: float) -> list[tuple[_Literals, float]]:
+    """The best of all pairs of predicates and negations."""
+    both = (table * value[:, None]).T @ table
+    found: list[tuple[_Literals, float]] = []
+    signs = {
+        (True, True): both,
+        (True, False): single[:, None] - both,
+        (False, False): total - single[:, None] - single[None, :] + both,
+    }
+    for (one, other), worth in signs.items():
+        worth = worth.copy()
+        np.fill_diagonal(worth, -np.inf)
+        for flat in _largest(worth.ravel(), 2 * _BEAM):
+            u, v = divmod(flat, len(worth))
+            found.append((tuple(sorted(((u, one), (v, other)))), float(worth[u, v])))
+    return found
+
+
+def _grown(
+    true: np.ndarray, table: np.ndarray, value: np.ndarray, beam: Sequence[tuple[_Literals, float]]
+) -> list[tuple[_Literals, float]]:
+    """Conjunctions with one more predicate."""
+    here = np.stack([_where(true, literals) for literals, _ in beam], axis=1)
+    with_it = (here * value[:, None]).T.astype(np.float32) @ table  # (b, p)
+    found: list[tuple[_Literals, float]] = []
+    for (literals, worth), line in zip(beam, with_it, strict=True):
+        used = {which for which, _ in literals}
+        for holds, gains in ((True, line), (False, worth - line)):
+            for which in _largest(gains, _BEAM):
+                if which not in used:
+                    found.append(((*literals, (which, holds)), float(gains[which])))
+    return found
+
+
+def _largest(values: np.ndarray, number: int) -> list[int]:
+    """Places of the largest values, largest first; of equal ones the first."""
+    number = min(number, len(values))
+    least = np.partition(values, len(values) - number)[len(values) - number]
+    (places,) = np.nonzero(values >= least)
+    return places[np.argsort(-values[places], kind="stable")[:number]].tolist()

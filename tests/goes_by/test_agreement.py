@@ -1,0 +1,48 @@
+"""Agreement and AUC are what scikit-learn computes, and intervals hold the value and narrow with more graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+
+from dignn.core.seeds import Seed
+from dignn.goes_by.agreement import balanced_agreement, mean_auc
+from strategies import PROPERTY
+
+
+@given(st.integers(2, 4), st.integers(20, 60), st.integers(0, 2**32 - 1))
+@PROPERTY
+def test_as_scikit_learn(number: int, count: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    answers, graph = rng.integers(0, number, count), rng.integers(0, 10, count)
+    answers[:number] = range(number)
+    scores = rng.integers(0, 4, (count, number)).astype(float)
+    given_classes = scores.argmax(1)
+    found = balanced_agreement(answers, given_classes, graph, number, Seed(0))
+    assert np.isclose(found.value, balanced_accuracy_score(answers, given_classes))
+    assert found.interval[0] <= found.interval[1]
+    auc, by_class = mean_auc(answers, scores, graph, Seed(0))
+    expected = [roc_auc_score(answers == place, scores[:, place]) for place in range(number)]
+    assert np.allclose(by_class, expected)
+    assert np.isclose(auc.value, np.mean(expected))
+
+
+def test_intervals_are_over_graphs() -> None:
+    """Places of one graph that are right or wrong together tell as little as one place."""
+    answers, right = np.zeros(1000, dtype=int), np.repeat(np.arange(10) % 2, 100)
+    together = balanced_agreement(answers, right, np.repeat(np.arange(10), 100), 2, Seed(0))
+    apart = balanced_agreement(answers, right, np.arange(1000), 2, Seed(0))
+    assert together.value == apart.value == 0.5
+    assert together.interval[1] - together.interval[0] > 4 * (apart.interval[1] - apart.interval[0])
+    again = balanced_agreement(answers, right, np.arange(1000), 2, Seed(0))
+    assert apart == again
+
+
+def test_a_class_without_places_says_nothing() -> None:
+    answers = np.zeros(5, dtype=int)
+    assert balanced_agreement(answers, answers, np.arange(5), 3, Seed(0)).value == 1.0
+    auc, by_class = mean_auc(answers, np.zeros((5, 2)), np.arange(5), Seed(0))
+    assert by_class == [None, None]
+    assert auc.value == 0.5
