@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data, HeteroData
 from torch_geometric.explain.algorithm.utils import clear_masks, set_hetero_masks, set_masks
 from torch_geometric.nn import HANConv as PyGHANConv
+from torch_geometric.nn import SAGEConv
 
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
@@ -200,6 +201,14 @@ def _with_gradients(model: nn.Module, graphs: GraphBatch) -> list[Tensor]:
 
 
 # -- against PyTorch Geometric ------------------------------------------------------------------------
+
+
+def test_a_model_leaves_the_layers_of_pytorch_geometric_as_they_are(hetero: GraphBatch) -> None:
+    """A class's ``propagate`` is compiled for its first object: one with several aggregations cannot be fused."""
+    model = _hetero_model(hetero.schema, "HeteroSAGE-sum")
+    assert not any(type(layer) is SAGEConv for layer in model.modules())
+    matrix = torch.eye(3).to_sparse()
+    assert SAGEConv(3, 2)(torch.ones(3, 3), matrix).shape == (3, 2)
 
 
 def test_han_equals_that_of_pytorch_geometric(hetero: GraphBatch) -> None:

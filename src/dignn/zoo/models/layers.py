@@ -107,6 +107,14 @@ class SelfMeanSumConv(MessagePassing):
 # -- heterogeneous graphs -----------------------------------------------------------------------------
 
 
+class RelationSAGE(SAGEConv):
+    """GraphSAGE along one relation, as a class of its own.
+
+    PyTorch Geometric compiles a layer's ``propagate`` once per class, for the first object made of it. One with several
+    aggregations would leave every later ``SAGEConv`` of the process unable to take sparse matrices.
+    """
+
+
 class HeteroSAGELayer(nn.Module):
     """One GraphSAGE layer: each type's own transform plus, for every relation into it, that of its neighbours.
 
@@ -135,7 +143,7 @@ class HeteroSAGELayer(nn.Module):
         self.norms = ModuleDict({name: nn.LayerNorm(out_channels) for name in types}) if norm else None
         options = {"aggr": list(aggregations), "root_weight": False, "bias": False}
         self.convs = ModuleDict(
-            {key(edge_type): SAGEConv((in_channels, in_channels), out_channels, **options) for edge_type in edge_types}
+            {key(edge_type): RelationSAGE((in_channels,) * 2, out_channels, **options) for edge_type in edge_types}
         )
 
     def forward(self, x_dict: Tables, edge_index_dict: Edges) -> dict[str, Tensor]:
