@@ -2,70 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from functools import cached_property, partial
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
-import torch
-import torch_geometric
-from torch import Tensor, nn
-from torch_geometric.explain import ModelConfig
-
-from dignn import __version__
 from dignn.core.checks import instance, whole_number
-from dignn.core.devices import Device, known_device, on_cpu
 from dignn.core.errors import DignnError, RunFolderError
 from dignn.core.files import read_json, write_json, write_text
-from dignn.core.fingerprint import data_fingerprints
-from dignn.core.presets import from_preset, preset_named
-from dignn.core.progress import Progress, Tick, silent
-from dignn.core.run_folder import Run, unlike
-from dignn.core.seeds import Seed
+from dignn.core.presets import from_preset
+from dignn.core.progress import Tick, silent
 from dignn.core.threads import single_thread
-from dignn.core.torch_defaults import TorchDefaults, plain_torch
-from dignn.evidence.registry import check_markers
-from dignn.explainers.arguments import check_fits, check_fresh, check_run, check_subject, made_fresh
-from dignn.explainers.checked_model import ACCEPTED, CheckedModel
+from dignn.core.torch_defaults import plain_torch
 from dignn.explainers.chosen import Explained, chosen_explanations
 from dignn.explainers.marked import chosen_markers, marked
-from dignn.explainers.model_and_data import agreement, model_and_data
+from dignn.explainers.model_and_data import agreement
+from dignn.explainers.prepared import Prepared
 from dignn.explainers.settings import RunSettings
 from dignn.explanations.explanation import Explanations
 from dignn.explanations.explanation_files import GENERATION_FILE, METRICS_FILE, REFERENCE, REPORT_FILE, read_metrics
-from dignn.features.bank import FeatureBank
-from dignn.features.settings import FeatureSettings
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.flattening import FlatGraphs
-from dignn.graphs.inference import read_data
-from dignn.graphs.intake import given_graphs
-from dignn.graphs.motif import GroundTruth
-from dignn.graphs.schema import Schema
-from dignn.graphs.tasks.base import ReturnType, Task
 from dignn.graphs.validity import Validity, check_validity
 from dignn.metrics.run import Measuring, drawn
-from dignn.model.adapter import GNNAdapter, check_model
-from dignn.model.calling import Forward
-from dignn.model.masked_model import check_maskable
-from dignn.model.pyg_config import check_level, said_by
-from dignn.model.same_answers import ON_DIFFERENCE, OnDifference
-from dignn.model.scores import Scores
 from dignn.report.reference import Reference
-from dignn.sampling.division import RealGraphs, divide, is_learned
-from dignn.sampling.unlabelled import label_unlabelled
-from dignn.selection.members import Members, all_members
-from dignn.selection.ranking import Ranker
 
 log = logging.getLogger(__name__)
-CANDIDATES, FEATURES, UNREFINED = "candidates.safetensors", "features.safetensors", "unrefined.safetensors"
+CANDIDATES, UNREFINED = "candidates.safetensors", "unrefined.safetensors"
 
 
-class Explainer(ABC):
+class Explainer(Prepared, ABC):
     """Model-level explanation: candidates from somewhere, then the same checks, selection and metrics for all.
 
     A method says where candidates come from: :meth:`learn` once, then :meth:`candidates`. It may leave features to the
@@ -101,76 +69,12 @@ class Explainer(ABC):
         progress: shows stages; silent by default.
     """
 
-    name: ClassVar[str]
-    shows_real: ClassVar[bool] = False  # whether its graphs are those of the data, and nothing is generated
-    presets: ClassVar[Mapping[str, RunSettings]] = {
-        "fast": RunSettings(),
-        "smoke": RunSettings(subgraphs_per_size=20, candidates=96),
-    }
-
-    def __init__(
-        self,
-        model: nn.Module | Any,
-        data: Any,
-        target: str | None = None,
-        *,
-        task: Task | None = None,
-        schema: Schema | None = None,
-        truth: GroundTruth | None = None,
-        fresh: Any = None,
-        config: RunSettings | str = "fast",
-        seed: int = 0,
-        forward: Forward | None = None,
-        return_type: ReturnType | None = None,
-        model_config: ModelConfig | dict[str, Any] | None = None,
-        on_difference: OnDifference = "refuse",
-        device: Device = "auto",
-        folder: Path | str | None = None,
-        about: dict[str, Any] | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        check_model(model, return_type)
-        self._level: str | None = None
-        if model_config is not None:
-            return_type, self._level = said_by(model_config, return_type)
-        if on_difference not in ON_DIFFERENCE:
-            raise DignnError(f"on_difference is {on_difference!r}; choose from {', '.join(ON_DIFFERENCE)}")
-        data = given_graphs(data)
-        check_subject(target, task, schema, truth, forward)
-        if schema is not None:
-            check_fits(data, schema)
-        if schema is not None and target is not None and schema.target != target:
-            raise DignnError(f"The schema's target is '{schema.target}', not '{target}'; give one of them")
-        if task not in (None, schema and schema.task) and schema is not None:
-            raise DignnError(f"The schema has another task, about {schema.task.things}; give one of them")
-        check_fresh(fresh)
-        seed = whole_number("seed", seed, 0, sys.maxsize)
-        self._given = check_run(folder, about, progress)
-        known_device(device)
-        self.run = Run(folder, progress)
-        self.config = self._settings(config)
-        self.seed, self.truth = Seed(seed), truth
-        self._model, self._data, self._fresh = model, on_cpu(data), fresh
-        self._target, self._task, self._schema = target, task, schema
-        self._forward, self._return_type, self._on_difference = forward, return_type, on_difference
-        self._defaults = TorchDefaults.now()
-        self.device = device
-        self._view: FlatGraphs | None = None  # the data as it was read for the schema, until it is divided
-        self._checked: CheckedModel | None = None
-        self._candidates: GraphBatch | None = None
-        self._compared: GraphBatch | None = None
-        self._metrics: dict[str, Any] | None = None
-        self._explained: Explained | None = None
-        self._findings: dict[str, Any] = {}
-
-    @classmethod
-    def _settings(cls, config: RunSettings | str) -> RunSettings:
-        if isinstance(config, str):
-            return preset_named(config, cls.presets)
-        kind = type(cls.presets["fast"])
-        if not isinstance(config, kind):
-            raise DignnError(f"config is a {type(config).__name__}; give a {kind.__name__} or the name of a preset")
-        return config
+    # What has been made so far.
+    _candidates: GraphBatch | None = None
+    _compared: GraphBatch | None = None
+    _explained: Explained | None = None
+    _metrics: dict[str, Any] | None = None
+    _findings: dict[str, Any] | None = None
 
     # -- what a method provides -----------------------------------------------------------------------
 
@@ -199,122 +103,7 @@ class Explainer(ABC):
         """
         return replace(settings, candidates=min(settings.candidates, budget))
 
-    # -- what a method may use ------------------------------------------------------------------------
-
-    @cached_property
-    def schema(self) -> Schema:
-        """The schema that was given, or that of the data."""
-        found = self._schema
-        if found is None:
-            found, self._view = read_data(self._data, self._target, task=self._task)
-        found.task.check_classes(found.classes)
-        return found
-
-    @cached_property
-    def adapter(self) -> GNNAdapter:
-        """Asks the model."""
-        return GNNAdapter(
-            self._model,
-            self.schema,
-            forward=self._forward,
-            return_type=self._return_type,
-            defaults=self._defaults,
-            device=self.device,
-        )
-
-    @cached_property
-    def real(self) -> RealGraphs:
-        """The real graphs, divided into what is learned from and what is held out."""
-        schema, view = self.schema, self._view
-        self._view = None  # it is read once, and not needed twice
-        return divide(self._data, schema, self.config, self.seed.child("real"), view)
-
-    @cached_property
-    def train_scores(self) -> Scores:
-        """What the model says of the real graphs to learn from; every method asks, so it is no cost of one."""
-        return self.adapter.score(self.real.train, counted=False)
-
-    @cached_property
-    def members(self) -> list[Members]:
-        """Real members of each class among them, of what generators may learn from."""
-        scores = self.train_scores
-        known = is_learned(self.real.train, scores.graph, scores.node, self.real.learned_rows)
-        return all_members(scores[known], self.real.train, seed=self.seed)
-
-    @cached_property
-    def ranker(self) -> Ranker:
-        """Chooses explanations."""
-        return Ranker(
-            self.real.train, self.members, self.config.selection, self.config.tolerance, self.seed.child("parts")
-        )
-
-    @cached_property
-    def bank(self) -> FeatureBank:
-        """Generators of features, not fitted yet."""
-        settings = self.config if isinstance(self.config, FeatureSettings) else FeatureSettings()
-        return FeatureBank(self.schema, settings, device=self.device)
-
-    def learn_features(self, *, apart: bool = False) -> None:
-        """Fits the generators of features, or loads them; ``apart`` from this process, which has other work."""
-
-        def fit() -> FeatureBank:
-            with self.run.stage("NFGT") as tick:
-                seed = self.seed.child("NFGT")
-                return self.bank.fit(
-                    self.real.data, self.real.learned, self.real.train, seed=seed, tick=tick, apart=apart
-                )
-
-        if self.run.folder is None and self.bank.parts:  # they have learned, and no file says so
-            return
-        self.run.artifact(FEATURES, fit, FeatureBank.save, self.bank.load)
-
     # -- the way --------------------------------------------------------------------------------------
-
-    @plain_torch()
-    def check(self, *, marks: Sequence[str] = ()) -> Self:
-        """Asks the model about some of the data's own graphs, and looks whether the run folder is of this run.
-
-        Its answers on real graphs as dignn holds them must be those on the same graphs of the data. Whoever checks
-        again only looks whether it is still the same model; :meth:`fit` and :meth:`explain` do.
-
-        Args:
-            marks: what :meth:`explain` will be asked for, so that it is refused before any work.
-
-        Raises:
-            DignnError: model, data and folder do not fit each other, or the model was changed; nothing was written.
-        """
-        markers = check_markers(marks)
-        if self._checked is None:
-            self._check()
-        else:
-            self._checked.refuse_changed()
-        if markers and self._checked is not None:
-            check_maskable(self.adapter, self._checked.graphs)
-        return self
-
-    def _check(self) -> None:
-        """For the first time."""
-        if self._level is not None:
-            check_level(self._level, self.schema.task)
-        checked = CheckedModel(self.adapter, self.real, self._model, self._forward, self._on_difference)
-        described, fields = data_fingerprints(self._data)
-        self.about: dict[str, Any] = {
-            **self._given,
-            "explainer": self.name,
-            "seed": self.seed.root,
-            "config": json.loads(json.dumps(asdict(self.config))),  # as a file gives it back
-            "schema": self.schema.fingerprint,
-            "data": described,
-            "fields": fields,  # of the data, all of them
-            **checked.identity.noted(),
-        }
-        versions = {"dignn": __version__, "torch": torch.__version__, "torch_geometric": torch_geometric.__version__}
-        facts = model_and_data(self.adapter.model, self.real, self.schema)
-        self._note = {"versions": versions, "facts": facts, **checked.accepted()}
-        differs = {"fields": lambda there: unlike("fields", there, fields), **checked.identity.differs()}
-        # A folder may tell of a difference that another version of dignn does not find.
-        self.run.identify(self.about, self._note, differs | dict.fromkeys(ACCEPTED, lambda _there: None))
-        self._checked = checked
 
     @plain_torch()
     def fit(self) -> Self:
@@ -411,16 +200,6 @@ class Explainer(ABC):
 
     # -- steps ----------------------------------------------------------------------------------------
 
-    def _sample(self, real: RealGraphs) -> None:
-        """Draws real graphs; what has no label gets the model's."""
-
-        def answer(graphs: GraphBatch) -> tuple[Tensor, Tensor, Tensor]:
-            scores = self.adapter.score(graphs)
-            return scores.graph, scores.node, scores.predicted
-
-        real.sample()
-        label_unlabelled(real, answer)
-
     def _proposed(self) -> tuple[GraphBatch, bool]:
         """Candidates before refinement, and whether they still need features, which are learned then."""
         self.learn(self.real.train)
@@ -471,17 +250,6 @@ class Explainer(ABC):
         self._findings = read_json(told) if told.exists() else {}
         return self._load_graphs(path)
 
-    def _fresh_graphs(self) -> RealGraphs:
-        made = made_fresh(self._fresh)
-        try:
-            data = given_graphs(made)
-            check_fits(data, self.schema)
-            found = divide(on_cpu(data), self.schema, self.config, self.seed.child("fresh"))
-            self._sample(found)
-        except DignnError as error:
-            raise DignnError(f"The fresh data does not fit: {error}") from error
-        return found
-
     def _known_metrics(self, doubted: bool) -> dict[str, Any] | None:
         """What has been measured already; None where nothing has, or where it is ``doubted`` and cannot be read."""
         there = self.run.folder is not None and (self.run.folder / METRICS_FILE).exists()
@@ -526,7 +294,7 @@ class Explainer(ABC):
             **({"marks": marks} if marks else {}),
             "from_preset": from_preset(self.about["config"], self.presets, self._given.get("preset")),
             "agreement": agreement(self.train_scores, self.real.train_given),
-            "generation": self._findings,
+            "generation": self._findings or {},
             **({} if self._metrics is None else {"metrics": self._metrics}),
             "timings": self.run.note_timings(),
         }
