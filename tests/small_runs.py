@@ -64,6 +64,11 @@ LESS: dict[str, Any] = {
     "dignn.sampling.division.COMPARED_GRAPHS": 4,
     "dignn.evidence.markers.GNNExplainer": partial(GNNExplainer, epochs=5),
     "dignn.features.ditabddpm.absorbing_rows._ROWS": 100,
+    "dignn.goes_by.finding.FRONTIER": (1, 2),
+    "dignn.goes_by.finding._RULE_LENGTHS": (2,),
+    "dignn.goes_by.screening._PER_CLASS": 20,
+    "dignn.goes_by.screening._PLAIN": 10,
+    "dignn.goes_by.screening._GROUP_SIZES": (3,),
     "dignn.report.layout.TRIES": 2,
     "dignn.report.layout._stress_layouts.__defaults__": (20,),  # rounds
     "dignn.report.reference.SHOWN": 4,

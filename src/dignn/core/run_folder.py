@@ -25,7 +25,7 @@ Artifact = TypeVar("Artifact")
 # Given what a folder notes, says how it differs, in words ("with seed 0, not 1"); None where it does not.
 Differs = Callable[[Any], str | None]
 
-# The paper's stages, then ours: metrics, and the whole run by the clock.
+# The paper's stages, then ours: what the model goes by, metrics, and the whole run by the clock.
 STAGES = {
     "FFS": "Sampling real subgraphs",
     "GGT": "Learning structure",
@@ -34,8 +34,10 @@ STAGES = {
     "NFGAT": "Generating features",
     "PP": "Checking validity",
     "GS": "Asking the model",
+    "STUDY": "Finding what it goes by",
     "EVAL": "Measuring",
 }
+_LATER = ("STUDY",)  # stages that folders of earlier versions do not tell of
 WALL = "WALL"
 CONFIG, TIMINGS, COUNTS = "config.json", "timings.json", "counts.json"
 
@@ -198,7 +200,7 @@ class Run:
 
 def read_timings(path: Path) -> dict[str, float]:
     """What :meth:`Run.note_timings` wrote."""
-    found = read_json(path, *STAGES, WALL)
+    found = read_json(path, *(stage for stage in STAGES if stage not in _LATER), WALL)
     if not all(isinstance(value, int | float) and math.isfinite(value) for value in found.values()):
         raise RunFolderError(f"{path} is damaged (it holds values that are no numbers); delete the file and run again")
     return {key: float(value) for key, value in found.items()}

@@ -22,6 +22,7 @@ from dignn.explainers.marked import chosen_markers, marked
 from dignn.explainers.model_and_data import agreement
 from dignn.explainers.prepared import Prepared
 from dignn.explainers.settings import RunSettings
+from dignn.explainers.studying import STUDY_FILE, Study, study
 from dignn.explanations.explanation import Explanations
 from dignn.explanations.explanation_files import GENERATION_FILE, METRICS_FILE, REFERENCE, REPORT_FILE, read_metrics
 from dignn.graphs.batch import GraphBatch
@@ -73,6 +74,7 @@ class Explainer(Prepared, ABC):
     _candidates: GraphBatch | None = None
     _compared: GraphBatch | None = None
     _explained: Explained | None = None
+    _study: Study | None = None
     _metrics: dict[str, Any] | None = None
     _findings: dict[str, Any] | None = None
 
@@ -165,12 +167,38 @@ class Explainer(Prepared, ABC):
                 anew=measure_again,
             )
         self._metrics = self._known_metrics(measure_again)
+        self._study = self._known_study(measure_again)
         explanations = Explanations(by_class, self._told(validity, top_k, told), reference)
         if self.run.folder is not None:
             explanations.save(self.run.folder)
             explanations.report(self.run.folder / REPORT_FILE)
         self._explained = Explained(explanations, ranking, validity)
-        return self.measure(again=measure_again) if measure or measure_again else explanations
+        if measure or measure_again:
+            self.study(again=measure_again)
+            self.measure(again=measure_again)
+        return self._given_last("show").explanations
+
+    @plain_torch()
+    def study(self, *, again: bool = False) -> Explanations:
+        """The explanations that :meth:`explain` gave last, with what the model goes by in words.
+
+        Scorecards and rules are found on the candidates and tested on held-out real graphs.
+
+        Args:
+            again: whether it is found anew where it is known.
+        """
+        explained = self._given_last("study")
+        instance("again", again, bool, "True or False")
+        if self._study is None or again:
+            self.check()
+            with single_thread():
+                make = partial(self._studied, explained)
+                self._study = self.run.artifact(STUDY_FILE, make, Study.save, Study.load, anew=again)
+        self._explained = explained.told(**self._study.told, timings=self.run.note_timings())
+        if self.run.folder is not None:
+            self._explained.explanations.save(self.run.folder)
+            self._explained.explanations.report(self.run.folder / REPORT_FILE)
+        return self._explained.explanations
 
     @plain_torch()
     def measure(self, *, again: bool = False) -> Explanations:
@@ -179,21 +207,23 @@ class Explainer(Prepared, ABC):
         Args:
             again: whether metrics that are known are measured anew; should that fail, they stay.
         """
-        if self._explained is None:
-            raise DignnError("There is nothing to measure yet; call explain first")
+        explained = self._given_last("measure")
         instance("again", again, bool, "True or False")
         if self._metrics is not None and not again:
-            return self._explained.explanations
+            return explained.explanations
+        if self._study is None:
+            self.study()
+            explained = self._given_last("measure")
         self.check()
         with single_thread():
             self._metrics = self.run.artifact(
                 METRICS_FILE,
-                partial(self._measured, self._explained),
+                partial(self._measured, explained),
                 lambda value, path: write_json(path, value),
                 read_metrics,
                 anew=again,
             )
-        self._explained = self._explained.told(metrics=self._metrics, timings=self.run.note_timings())
+        self._explained = explained.told(metrics=self._metrics, timings=self.run.note_timings())
         if self.run.folder is not None:
             self._explained.explanations.report(self.run.folder / REPORT_FILE)
         return self._explained.explanations
@@ -262,12 +292,32 @@ class Explainer(Prepared, ABC):
                 return None
             raise
 
+    def _known_study(self, doubted: bool) -> Study | None:
+        """What has been found already; None where nothing has, or where it is ``doubted``."""
+        there = self.run.folder is not None and (self.run.folder / STUDY_FILE).exists()
+        if self._study is not None or self.run.folder is None or not there or doubted:
+            return self._study
+        return Study.load(self.run.folder / STUDY_FILE)
+
+    def _given_last(self, what: str) -> Explained:
+        if self._explained is None:
+            raise DignnError(f"There is nothing to {what} yet; call explain first")
+        return self._explained
+
+    def _studied(self, explained: Explained) -> Study:
+        ranking, seed = explained.ranking, self.seed.child("goes by")
+        with self.run.stage("STUDY") as tick:
+            return study(ranking.candidates, ranking.scores, self.adapter, self.real, self.train_scores, seed, tick)
+
     def _measured(self, explained: Explained) -> dict[str, Any]:
         if self.run.folder is not None:
             log.info("The explanations are in %s; how far to trust them is measured now", self.run.folder / REPORT_FILE)
         with self.run.stage("EVAL") as tick:
             fresh = None if self._fresh is None else self._fresh_graphs()
-            measuring = Measuring(self.adapter, self.real, self.train_scores, self.ranker, self.truth, self.seed)
+            fidelity = {} if self._study is None else self._study.fidelity
+            measuring = Measuring(
+                self.adapter, self.real, self.train_scores, self.ranker, self.truth, self.seed, fidelity
+            )
             return measuring.measure(explained.ranking, self._unrefined(), explained.validity, fresh, tick)
 
     def _told(self, validity: Validity, top_k: int, marks: dict[str, Any]) -> dict[str, Any]:
@@ -295,6 +345,7 @@ class Explainer(Prepared, ABC):
             "from_preset": from_preset(self.about["config"], self.presets, self._given.get("preset")),
             "agreement": agreement(self.train_scores, self.real.train_given),
             "generation": self._findings or {},
+            **({} if self._study is None else self._study.told),
             **({} if self._metrics is None else {"metrics": self._metrics}),
             "timings": self.run.note_timings(),
         }

@@ -17,8 +17,10 @@ EXPLANATIONS, GRAPHS = "explanations.json", "explanations.safetensors"
 # What a report shows beside explanations; folders of earlier versions lack both.
 NEAREST, REFERENCE = "nearest.safetensors", "backdrop.safetensors"
 METRICS_FILE, GENERATION_FILE, REPORT_FILE = "metrics.json", "generation.json", "report.html"
+# What the model goes by, as far as it was found.
+STUDIED = ("goes_by", "studied", "counterfactuals", "undecided")
 # Parts of ``about`` that no other file of a run folder holds.
-TOLD = ("call", "from_preset", "validity", "sampling", "dropped", "agreement", "difference", "marks")
+TOLD = ("call", "from_preset", "validity", "sampling", "dropped", "agreement", "difference", "marks", *STUDIED)
 Item = TypeVar("Item")
 
 

@@ -66,14 +66,18 @@ def control_sets(candidates: GraphBatch, train: GraphBatch, seed: Seed) -> dict[
         category). ``shuffled_rows``: the candidates' structure, real rows of the type at random, which fit neither
         class nor neighbours. Edges get rows in the same ways.
     """
-    trees = random_trees(train, candidates.sizes.tolist(), seed=seed.child("random_trees"))
-    real = some(len(train), len(candidates), seed.child("real_subgraphs").numpy())
-    return {
-        "real_subgraphs": train[real.tolist()],
-        "random_trees": _with_rows(trees, train, _real_rows, seed.child("random_trees", "rows")),
-        "column_noise": _with_rows(candidates, train, _noise, seed.child("column_noise")),
-        "shuffled_rows": _with_rows(candidates, train, _real_rows, seed.child("shuffled_rows")),
-    }
+    return {name: control_set(name, candidates, train, seed) for name in CONTROLS}
+
+
+def control_set(name: str, candidates: GraphBatch, train: GraphBatch, seed: Seed) -> GraphBatch:
+    """One of them, see :func:`control_sets`."""
+    own = seed.child(name)
+    if name == "real_subgraphs":
+        return train[some(len(train), len(candidates), own.numpy()).tolist()]
+    if name == "random_trees":
+        trees = random_trees(train, candidates.sizes.tolist(), seed=own)
+        return _with_rows(trees, train, _real_rows, own.child("rows"))
+    return _with_rows(candidates, train, _noise if name == "column_noise" else _real_rows, own)
 
 
 # -- structure ----------------------------------------------------------------------------------------

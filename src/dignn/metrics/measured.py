@@ -31,7 +31,7 @@ _NO_MOTIFS = MotifSets(())
 
 # What metrics need of the graphs: any graphs, a structure of their own, features of their own, what the model says; and
 # of what they are measured against: motifs of each class, what was planted.
-Need = Literal["graphs", "structure", "features", "model", "motifs", "truth"]
+Need = Literal["graphs", "structure", "features", "model", "motifs", "truth", "fidelity"]
 # A graph (a batch of one) and the position of its classified node; None for graph classification.
 Explained = tuple[GraphBatch, int | None]
 
@@ -54,6 +54,7 @@ class MeasuredGraphs:
         scores: what the model says of all graphs.
         rows: by node type, feature rows beside real ones.
         class_rows: per class the features of target nodes beside those of training graphs.
+        fidelity: how well words that were found on them give the model's answers on real graphs.
     """
 
     has: frozenset[Need]
@@ -69,6 +70,11 @@ class MeasuredGraphs:
     scores: Scores | None = None
     rows: Mapping[str, FeatureRows] = field(default_factory=dict)
     class_rows: Sequence[ClassRows] = ()
+    fidelity: Mapping[str, float] = field(default_factory=dict)
+
+    def with_fidelity(self, fidelity: Mapping[str, float] | None) -> MeasuredGraphs:
+        """The same graphs with what was found on them, where something was."""
+        return replace(self, has=self.has | {"fidelity"}, fidelity=fidelity) if fidelity else self
 
     def first(self, *, as_seen: bool = False) -> list[Sequence[PlainGraph]]:
         """Per class the graphs in which motifs are sought."""

@@ -22,6 +22,7 @@ GROUPS = {
     "faithfulness": "What the model says, and what the class is made of",
     "contrast": "Contrast: typical parts of the own class minus those of other classes",
     "truth": "Planted truth: what is known to make a member",
+    "goes_by": "What the model goes by: words, tested on real graphs",
     "structure": "Structure",
     "features": "Features",
 }

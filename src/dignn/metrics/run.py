@@ -8,8 +8,8 @@ A value that does not apply is null.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -49,6 +49,8 @@ from dignn.selection.ranking import Ranker, Ranking
 
 # Graphs that every column of the table rests on, and held-out graphs that they are compared with, at most.
 COMPARED = 300
+# Names of columns beside those of controls: our graphs, and real ones.
+OURS, FLOOR = "ours", "floor"
 
 
 def drawn(graphs: GraphBatch, seed: Seed, most: int | None = None) -> GraphBatch:
@@ -67,6 +69,8 @@ class Measuring:
         ranker: chooses explanations, for every column of the table by the same rule.
         truth: what was planted, where that is known.
         seed: of everything that is drawn.
+        fidelity: ``sound.fidelity`` of the candidates (:data:`OURS`), of real graphs (:data:`FLOOR`) and of controls,
+            as far as it is known.
     """
 
     adapter: GNNAdapter
@@ -75,6 +79,7 @@ class Measuring:
     ranker: Ranker
     truth: GroundTruth | None
     seed: Seed
+    fidelity: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def measure(
         self, ranking: Ranking, unrefined: GraphBatch, validity: Validity, fresh: RealGraphs | None, tick: Tick
@@ -104,13 +109,14 @@ class Measuring:
             mine = self.ranked(few, ours, valid=made)
             best = self.measured(ranking, shown, valid=made)
             sets = {
-                "ours": of_set(mine, reality),
-                "shown": of_set(best, reality),
-                "floor": of_floor(*self.floor, reality),
+                OURS: of_set(mine.with_fidelity(self.fidelity.get(OURS)), reality),
+                "shown": of_set(best.with_fidelity(self.fidelity.get(OURS)), reality),
+                FLOOR: of_floor(self.floor[0].with_fidelity(self.fidelity.get(FLOOR)), self.floor[1], reality),
             }
             for name, graphs in controls.items():
                 valid = float(check_validity(graphs).valid.double().mean())
-                sets[name] = of_set(self.ranked(graphs, others[name], valid=valid), reality)
+                wrong = self.ranked(graphs, others[name], valid=valid).with_fidelity(self.fidelity.get(name))
+                sets[name] = of_set(wrong, reality)
             if unseen is not None:
                 new, own, floor = replace(unseen[0], told=told), unseen[1].rows or {}, unseen[2].rows or {}
                 sets["fresh"] = of_set(replace(mine, rows=own), new)
@@ -119,11 +125,11 @@ class Measuring:
             further = {"compared": self.number, **details(ranking, best, reality, self.real)}
             table = columns(sets, tick)
         if unseen is not None:
-            table["floor"]["fresh"] = table["fresh floor"]["sound"]
+            table[FLOOR]["fresh"] = table["fresh floor"]["sound"]
         return {
-            **table["ours"],
+            **table[OURS],
             "candidates": table["shown"],
-            "floor": table["floor"],
+            "floor": table[FLOOR],
             "control": {name: table[name] for name in controls},
             "fresh": None if unseen is None else table["fresh"]["sound"],
             "selection": selection,

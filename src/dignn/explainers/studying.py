@@ -1,0 +1,153 @@
+"""What a run's model goes by: found on its candidates, tested on held-out real graphs, and kept as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+
+from dignn.core.background import Background
+from dignn.core.files import read_json, write_json
+from dignn.core.processes import map_processes
+from dignn.core.progress import Tick
+from dignn.core.seeds import Seed
+from dignn.core.threads import cores
+from dignn.goes_by.fidelity import Fidelity, fidelity
+from dignn.goes_by.finding import STUDIED_PLACES, find
+from dignn.goes_by.telling import terms_told, tested_told
+from dignn.graphs.batch import GraphBatch, spread
+from dignn.graphs.schema import Schema
+from dignn.metrics.controls import control_set
+from dignn.metrics.judging import COLUMN_NOISE, RANDOM_TREES
+from dignn.metrics.run import FLOOR, OURS
+from dignn.model.adapter import GNNAdapter
+from dignn.model.scores import Scores
+from dignn.sampling.division import RealGraphs, is_learned
+
+STUDY_FILE = "goes_by.json"
+# Columns of all tables together from which on processes are worth their start.
+_WORTH_COLUMNS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What a model goes by.
+
+    Args:
+        told: what stands in ``explanations.json``: ``goes_by``, ``studied`` and what else was found.
+        fidelity: by column of ``metrics.json`` the value of ``sound.fidelity`` there.
+    """
+
+    told: dict[str, Any]
+    fidelity: dict[str, dict[str, float]]
+
+    def save(self, path: Path) -> None:
+        write_json(path, {"told": self.told, "fidelity": self.fidelity})
+
+    @classmethod
+    def load(cls, path: Path) -> Study:
+        found = read_json(path, "told", "fidelity")
+        return cls(found["told"], found["fidelity"])
+
+
+def study(
+    graphs: GraphBatch,
+    scores: Scores,
+    adapter: GNNAdapter,
+    real: RealGraphs,
+    train_scores: Scores,
+    seed: Seed,
+    tick: Tick,
+) -> Study:
+    """Finds what a model goes by on generated graphs, and tests it on held-out real ones.
+
+    Beside it stand a floor, what is found on as many places of real training graphs, and a control, what is found on
+    generated structures with noise in every column, or on random trees where nothing carries columns.
+
+    Args:
+        graphs, scores: valid candidates, and what the model says of them.
+        adapter: asks the model.
+        real, train_scores: real graphs, and what the model says of those to learn from.
+        seed: of everything that is drawn.
+        tick: progress.
+    """
+    if len(scores.predicted.unique()) < 2:
+        return Study({}, {})
+    test = _unseen(real, adapter)
+    noise = COLUMN_NOISE if graphs.tables or graphs.edge_tables else RANDOM_TREES
+    wrong = control_set(noise, graphs, real.train, seed.child("controls"))
+    others = {
+        FLOOR: (real.train, _as_many(train_scores, scores)),
+        noise: (wrong, adapter.score(wrong, counted=False)),
+    }
+    with _Beside([(*given, *test, seed) for given in others.values()], graphs.schema) as beside:
+        found = find(graphs, scores, seed)
+        tick(1, 2)
+        tested = fidelity(found, *test, seed) if len(test[1]) else None
+        figures = {OURS: None if tested is None else _figures(tested), **dict(zip(others, beside(), strict=True))}
+    tick(2, 2)
+    told: dict[str, Any] = {"goes_by": terms_told(found, graphs.schema)}
+    if tested is not None:
+        by_others = {"floor": figures[FLOOR], "noise": figures[noise]}
+        told["studied"] = tested_told(found, tested, graphs.schema) | by_others
+    return Study(told, {name: value for name, value in figures.items() if value is not None})
+
+
+def _unseen(real: RealGraphs, adapter: GNNAdapter) -> tuple[GraphBatch, Scores]:
+    """Held-out graphs, and what the model says of the things in them that generators have not learned from."""
+    graphs = real.held_out
+    scores = adapter.score(graphs, counted=False)
+    return graphs, scores[~is_learned(graphs, scores.graph, scores.node, real.learned_rows)]
+
+
+def _as_many(scores: Scores, others: Scores) -> Scores:
+    return scores[torch.tensor(spread(len(scores), min(len(others), STUDIED_PLACES)), dtype=torch.long)]
+
+
+# -- beside -------------------------------------------------------------------------------------------
+
+
+class _Beside:
+    """What is found on other graphs, as a context in which it is found beside other work where that takes long.
+
+    Args:
+        jobs: arguments of :func:`_found_on`.
+        schema: of the graphs.
+    """
+
+    def __init__(self, jobs: Sequence[tuple[Any, ...]], schema: Schema) -> None:
+        self._jobs = jobs
+        wide = sum(spec.width for spec in schema.features) >= _WORTH_COLUMNS
+        work = partial(map_processes, _found_on, jobs, apart=True)
+        self._work = Background(work) if wide and cores() > 1 else None
+
+    def __enter__(self) -> Self:
+        if self._work is not None:
+            self._work.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._work is not None:
+            self._work.__exit__(*error)
+
+    def __call__(self) -> list[dict[str, float] | None]:
+        """Waits for it, and takes part in it meanwhile."""
+        return [_found_on(*job) for job in self._jobs] if self._work is None else self._work.result()
+
+
+def _found_on(
+    graphs: GraphBatch, scores: Scores, test: GraphBatch, test_scores: Scores, seed: Seed
+) -> dict[str, float] | None:
+    """The figures of what is found on graphs, tested on others; None where there is nothing to find or to test on."""
+    if len(scores.predicted.unique()) < 2 or not len(test_scores):
+        return None
+    return _figures(fidelity(find(graphs, scores, seed), test, test_scores, seed))
+
+
+def _figures(tested: Fidelity) -> dict[str, float]:
+    """``sound.fidelity``"""
+    return {"scorecard": tested.scorecard.value, "rules": tested.rules.value, "auc": tested.auc.value}

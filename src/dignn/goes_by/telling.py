@@ -1,0 +1,67 @@
+"""What was found, and how it was tested, as JSON: words for people, predicates for programs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from dignn.goes_by.agreement import Found
+from dignn.goes_by.fidelity import Fidelity, RuleFidelity
+from dignn.goes_by.finding import GoesBy
+from dignn.goes_by.phrases import phrase, words_of
+from dignn.goes_by.rule_sets import Rule
+from dignn.goes_by.scorecards import Term
+from dignn.goes_by.term_keys import predicate_json
+from dignn.graphs.schema import Schema
+
+
+def terms_told(found: GoesBy, schema: Schema) -> dict[str, list[dict[str, Any]]]:
+    """By class the terms of its scorecard, those worth most first."""
+    cards = zip(schema.classes, found.scorecards.cards, strict=True)
+    return {name: [_term(term, schema) for term in card.terms] for name, card in cards}
+
+
+def tested_told(found: GoesBy, tested: Fidelity, schema: Schema) -> dict[str, Any]:
+    """How well it gives the model's answers on graphs that it was not found on, and the rules."""
+    rules = zip(schema.classes, found.rules.by_class, tested.by_rule, strict=True)
+    cards = zip(schema.classes, found.scorecards.cards, strict=True)
+    return {
+        "things": tested.places,
+        "terms": tested.terms,
+        "scorecard": _figure(tested.scorecard),
+        "rules": _figure(tested.rules),
+        "auc": _figure(tested.auc),
+        "auc_by_class": dict(zip(schema.classes, tested.auc_by_class, strict=True)),
+        "frontier": {str(terms): _figure(each) for terms, each in tested.frontier.items()},
+        "majority": tested.majority,
+        "base": {name: card.base for name, card in cards},
+        "rule_list": {
+            name: [_rule(rule, each, schema) for rule, each in zip(of_class, figures, strict=True)]
+            for name, of_class, figures in rules
+        },
+    }
+
+
+def _term(term: Term, schema: Schema) -> dict[str, Any]:
+    return {
+        "term": phrase(term.predicate, schema),
+        "points": term.points,
+        "effect": None,
+        "interval": None,
+        "decoy": False,
+        "matched": False,
+        "predicate": predicate_json(term.predicate),
+    }
+
+
+def _rule(rule: Rule, tested: RuleFidelity, schema: Schema) -> dict[str, Any]:
+    return {
+        "rule": words_of(rule.predicates, schema),
+        "predicates": [predicate_json(each) for each in rule.predicates],
+        "precision": None if tested.precision is None else _figure(tested.precision),
+        "recall": None if tested.recall is None else _figure(tested.recall),
+    }
+
+
+def _figure(found: Found) -> dict[str, Any]:
+    return {**asdict(found), "interval": list(found.interval)}
