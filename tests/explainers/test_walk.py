@@ -52,6 +52,7 @@ FILES = {
     "generation.json",
     "candidates.safetensors",
     "unrefined.safetensors",
+    "goes_by.json",
     "explanations.json",
     "explanations.safetensors",
     "report.html",

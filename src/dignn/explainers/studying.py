@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -94,6 +95,7 @@ def study(
     if tested is not None:
         by_others = {"floor": figures[FLOOR], "noise": figures[noise]}
         told["studied"] = tested_told(found, tested, graphs.schema) | by_others
+    told = json.loads(json.dumps(told))  # as a file gives it back
     return Study(told, {name: value for name, value in figures.items() if value is not None})
 
 

@@ -1,0 +1,123 @@
+"""What a run's model goes by: found once, tested on real graphs, kept, and the same however it is computed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+import torch
+
+from dignn import DignnError, DiGNNExplainer, Explanations
+from dignn.goes_by.term_keys import predicate_from
+from dignn.zoo.datasets.dataset import Dataset
+from dignn.zoo.datasets.registry import load
+from small_runs import short_smoke
+from tiny_models import TinyHetero
+
+pytestmark = pytest.mark.usefixtures("haste")
+FIND = "dignn.explainers.studying.find"
+
+
+@pytest.fixture(scope="module")
+def planted() -> Dataset:
+    return load("planted")
+
+
+def explainer(dataset: Dataset, folder: Path | None = None, model: Any = None) -> DiGNNExplainer:
+    settings = replace(
+        short_smoke(), sizes=(8,), subgraphs_per_size=20, candidates=32, top_k=1, features="bootstrap", refined=0.0
+    )
+    torch.manual_seed(0)
+    asked = TinyHetero(dataset.schema) if model is None else model
+    return DiGNNExplainer(asked, dataset.data, schema=dataset.schema, config=settings, seed=0, folder=folder)
+
+
+@pytest.fixture(scope="module")
+def studied(planted: Dataset, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Explanations]:
+    folder = tmp_path_factory.mktemp("studied") / "run"
+    made = explainer(planted, folder).fit()
+    before = made.explain(measure=False)
+    assert "goes_by" not in before.about
+    return folder, made.study()
+
+
+def test_terms_of_every_class_are_told_in_words_and_for_programs(studied: tuple[Path, Explanations]) -> None:
+    folder, explanations = studied
+    told = json.loads((folder / "explanations.json").read_text())["goes_by"]
+    assert told == explanations.about["goes_by"] == Explanations.load(folder).about["goes_by"]
+    assert list(told) == list(explanations)
+    terms = [term for of_class in told.values() for term in of_class]
+    assert terms
+    for term in terms:
+        assert set(term) >= {"term", "points", "effect", "interval", "decoy", "matched"}
+        assert predicate_from(term["predicate"])
+        assert term["points"] != 0
+    assert (folder / "report.html").exists()
+
+
+def test_a_run_that_goes_on_finds_nothing_again(studied: tuple[Path, Explanations], planted: Dataset) -> None:
+    folder, explanations = studied
+    before = (folder / "explanations.json").read_bytes()
+    with mock.patch(FIND, side_effect=AssertionError("it is known")):
+        again = explainer(planted, folder).fit()
+        assert again.explain(measure=False).about["goes_by"] == explanations.about["goes_by"]
+        again.study()
+    assert (folder / "explanations.json").read_bytes() == before
+
+
+def test_fidelity_stands_among_the_figures(studied: tuple[Path, Explanations], planted: Dataset) -> None:
+    folder, explanations = studied
+    explainer(planted, folder).fit().explain()
+    metrics = json.loads((folder / "metrics.json").read_text())
+    tested = explanations.about["studied"]
+    assert metrics["sound"]["fidelity"] == metrics["candidates"]["sound"]["fidelity"]
+    assert metrics["sound"]["fidelity"] == {name: tested[name]["value"] for name in ("scorecard", "rules", "auc")}
+    assert metrics["floor"]["sound"]["fidelity"] == tested["floor"]
+    assert metrics["control"]["column_noise"]["sound"]["fidelity"] == tested["noise"]
+    assert metrics["control"]["real_subgraphs"]["sound"]["fidelity"] is None
+    assert json.loads((folder / "timings.json").read_text())["STUDY"] > 0
+
+
+def test_measuring_finds_it_first(planted: Dataset) -> None:
+    made = explainer(planted).fit()
+    made.explain(measure=False)
+    explanations = made.measure()
+    assert explanations.about["goes_by"]
+    assert explanations.about["metrics"]["sound"]["fidelity"]
+
+
+def test_processes_give_the_same(studied: tuple[Path, Explanations], planted: Dataset) -> None:
+    made = explainer(planted).fit()
+    made.explain(measure=False)
+    with (
+        mock.patch("dignn.explainers.studying._WORTH_COLUMNS", 0),
+        mock.patch("dignn.explainers.studying.cores", return_value=2),
+    ):
+        beside = made.study().about["studied"]
+    # Processes do not hurry: what is found here is what is compared.
+    assert beside["scorecard"] == studied[1].about["studied"]["scorecard"]
+    assert beside["floor"] is not None
+    assert beside["noise"] is not None
+
+
+class Constant(TinyHetero):
+    """Gives every author the first class."""
+
+    def forward(self, *given: Any, **named: Any) -> torch.Tensor:
+        found = super().forward(*given, **named)
+        return found * 1e-3 + torch.tensor([5.0, *[0.0] * (found.size(1) - 1)])
+
+
+def test_a_model_that_always_says_the_same_goes_by_nothing(planted: Dataset) -> None:
+    explanations = explainer(planted, model=Constant(planted.schema)).fit().explain()
+    assert "goes_by" not in explanations.about
+    assert explanations.about["metrics"]["sound"]["fidelity"] is None
+
+
+def test_there_must_be_explanations(planted: Dataset) -> None:
+    with pytest.raises(DignnError, match="nothing to study yet; call explain first"):
+        explainer(planted).study()
