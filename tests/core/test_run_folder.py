@@ -10,7 +10,7 @@ import pytest
 
 from dignn.core.errors import RunFolderError
 from dignn.core.files import read_json, write_json
-from dignn.core.run_folder import STAGES, WALL, Run
+from dignn.core.run_folder import STAGES, WALL, Run, read_timings
 
 
 def artifact(run: Run, name: str, made: list[str], *, anew: bool = False) -> dict:
@@ -85,11 +85,29 @@ def test_timings_have_the_papers_names_and_survive_a_restart(tmp_path: Path) -> 
     spend(run, "GGAT", 0.02)
     artifact(run, "b.json", [])
     second = json.loads((tmp_path / "timings.json").read_text())
-    assert list(second) == ["FFS", "GGT", "GGAT", "NFGT", "NFGAT", "PP", "GS", "EVAL", "WALL"] == [*STAGES, "WALL"]
+    assert (
+        list(second)
+        == ["FFS", "GGT", "GGAT", "NFGT", "NFGAT", "PP", "GS", "STUDY", "EVAL", "WALL"]
+        == [*STAGES, "WALL"]
+    )
     assert second["GGT"] == first["GGT"] >= 0.05
     assert second["FFS"] < first["FFS"]
     assert second["GGAT"] >= 0.02
     assert first["WALL"] - first["FFS"] + 0.03 <= second["WALL"] < first["WALL"] + 10
+
+
+def test_timings_of_earlier_versions_lack_what_came_later(tmp_path: Path) -> None:
+    run = started(tmp_path)
+    artifact(run, "a.json", [])
+    path = tmp_path / "timings.json"
+    earlier = json.loads(path.read_text())
+    del earlier["STUDY"]
+    write_json(path, earlier)
+    assert read_timings(path) == earlier
+    del earlier["EVAL"]
+    write_json(path, earlier)
+    with pytest.raises(RunFolderError, match="EVAL"):
+        read_timings(path)
 
 
 def test_opening_a_finished_run_leaves_its_timings_alone(tmp_path: Path) -> None:

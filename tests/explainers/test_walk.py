@@ -270,6 +270,7 @@ def test_a_run_folder_holds_what_others_rely_on(planted: Dataset, tmp_path: Path
     assert set(metrics["sound"]) == {
         *("yield", "mmd", "features", "graphs", "typed_gf", "contrast", "pf_in_distribution", "coverage", "planted"),
         "missing_rates",
+        "fidelity",
     }
     for other in (metrics["floor"], *metrics["control"].values()):
         assert set(other["paper"]) == set(metrics["paper"])

@@ -31,6 +31,7 @@ PAPER = {"mmd", "cosine", "pf", "gf"}
 SOUND = {
     *("yield", "mmd", "features", "graphs", "typed_gf", "contrast", "pf_in_distribution", "coverage", "planted"),
     "missing_rates",
+    "fidelity",
 }
 CONTROLS = {"real_subgraphs", "random_trees", "column_noise", "shuffled_rows"}
 # Graphs of a column.

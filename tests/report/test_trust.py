@@ -54,6 +54,7 @@ def layer(distance: float, c2st: float, share: float, classes: tuple[str, ...] =
             "typed_gf": share,
             "contrast": dict.fromkeys(classes, share - 0.3),
             "coverage": share,
+            "fidelity": dict.fromkeys(("scorecard", "rules", "auc"), share),
             "planted": {"mean": planted},
             "pf_in_distribution": share,
             "missing_rates": {"error": distance, "by_class": dict.fromkeys(classes, distance)},

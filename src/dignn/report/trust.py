@@ -28,7 +28,7 @@ CONTRASTED_CLASSES = 12
 # Groups of figures on each part of the page, and what real graphs are there.
 _PARTS = {
     "realism": (("structure", "features"), "other real graphs (as good as it gets)"),
-    "faithfulness": (("faithfulness", "contrast", "truth"), "real graphs of the class, at random"),
+    "faithfulness": (("faithfulness", "contrast", "truth", "goes_by"), "real graphs of the class, at random"),
 }
 _SHAPES = dict(zip(CONTROLS, CONTROL_SHAPES, strict=True))
 # The two columns of a run's own graphs.

@@ -17,10 +17,10 @@ _WELL, _MOSTLY, _NEAR = 0.9, 0.75, 0.03
 
 
 def faithful(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
-    """The share of the model's answers on real graphs that words give, mean over classes."""
-    right = f"they give {tight_percent(value)} of its answers on real graphs"
+    """The share of the model's answers on held-out graphs that words give, mean over classes."""
+    right = f"they give {tight_percent(value)} of its answers"
     if floor is not None:
-        right += f", and those found on real graphs {tight_percent(floor)}"
+        right += f"; those found on real graphs give {tight_percent(floor)}"
     if value >= _WELL:
         return Verdict("good", right)
     if floor is not None and value < floor - _NEAR:
@@ -39,7 +39,7 @@ def _value(measured: MeasuredGraphs, reality: Reality) -> dict[str, float]:
 
 
 declare(
-    Metric("sound.fidelity", "goes_by", 10, {"fidelity"}, _value, about="explanations"),
+    Metric("sound.fidelity", "goes_by", 10, {"fidelity"}, _value),
     Figure(
         "Scorecards",
         "Share of the model's answers on held-out real graphs that scorecards of at most twelve terms give, mean over "
