@@ -64,13 +64,12 @@ class ToldPair:
 
 @dataclass(frozen=True)
 class ToldUndecided:
-    """A graph that lies between two classes: its number, the classified node, and the model's probabilities."""
+    """A graph that lies between two classes: the model's probabilities, its number, the classified node."""
 
     classes: tuple[str, str]
     probability: Mapping[str, float]
     graph: int
     node: int | None
-    typical: float | None
 
 
 def told_pairs(about: Mapping[str, Any]) -> list[ToldPair]:
@@ -94,8 +93,7 @@ def told_undecided(about: Mapping[str, Any]) -> list[ToldUndecided]:
         classes, graph = entry(each, list, "classes") or [], _position(each, "graph")
         if len(classes) == 2 and all(isinstance(name, str) for name in classes) and graph is not None:
             names, chances = (classes[0], classes[1]), _probabilities(each, "probability")
-            node, typical = _position(each, "node"), number_at(each, "typical")
-            found.append(ToldUndecided(names, chances, graph, node, typical))
+            found.append(ToldUndecided(names, chances, graph, _position(each, "node")))
     return found
 
 
