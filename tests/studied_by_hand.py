@@ -52,8 +52,8 @@ def study(classes: tuple[str, ...], value: float = 0.84, majority: float = 0.5, 
 # -- nodes of several types ---------------------------------------------------------------------------
 
 
-def author_terms(schema: Schema) -> list[dict[str, Any]]:
-    """A venue, words that are there, words that are not, few papers, and a decoy."""
+def author_terms(schema: Schema, sign: float = 1.0) -> list[dict[str, Any]]:
+    """A venue, words that are there, words that are not, few papers, and a decoy; with -1 all speak for the other."""
     author, paper, venue = schema.node_types
     query, index, graph = (Predicate(Count(Around(author), (Holds(column),))) for column in range(3))
     kdd = Predicate(Count(Around(venue, 2), (Holds(0),)))
@@ -61,13 +61,13 @@ def author_terms(schema: Schema) -> list[dict[str, Any]]:
     papers = Predicate(Count(Around(paper, 1)), 2.5)
     value = Predicate(Mean(Around(paper, 1), 0), 0.25)
     return [
-        term(kdd, 3.1, schema),
-        term(query, -2.4, schema, effect=None, interval=None),
-        term(papers, -1.6, schema, matched=True),
-        term(index, -1.25, schema),
-        term(no_vldb, -0.8, schema),
-        term(value, 0.04, schema),
-        term(graph, 2.9, schema, effect=0.01, interval=[-0.1, 0.12], decoy=True),
+        term(kdd, 3.1 * sign, schema),
+        term(query, -2.4 * sign, schema, effect=None, interval=None),
+        term(papers, -1.6 * sign, schema, matched=True),
+        term(index, -1.25 * sign, schema),
+        term(no_vldb, -0.8 * sign, schema),
+        term(value, 0.04 * sign, schema),
+        term(graph, 2.9 * sign, schema, effect=0.01, interval=[-0.1, 0.12], decoy=True),
     ]
 
 
@@ -80,7 +80,7 @@ def authors(hostile: bool = False, value: float = 0.84) -> Explanations:
     rules = [{"rule": terms[0]["term"], "precision": share(0.92), "recall": share(0.61)}]
     rules += [{"rule": f"{terms[0]['term']} and {terms[5]['term']}", "precision": share(0.97), "recall": None}]
     about = {
-        "goes_by": {first: [dict(each, points=-each["points"]) for each in terms], second: terms},
+        "goes_by": {first: author_terms(schema, -1.0), second: terms},
         "studied": study(schema.classes, value, 1 / len(schema.classes), rule_list={first: [], second: rules}),
         "counterfactuals": [
             {

@@ -111,7 +111,7 @@ def test_only_what_begins_alike_and_ends_with_a_name_is_said_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"), [(3.14, "+3.1"), (-0.44, "\N{MINUS SIGN}0.4"), (0.1, "+0.1"), (0.042, "+0.042"), (0.0, "+0")]
+    ("value", "told"), [(3.14, "+3.1"), (-0.44, "\N{MINUS SIGN}0.4"), (0.1, "+0.1"), (0.042, "+0.04"), (0.0, "+0.0")]
 )
 def test_points_are_written_with_their_sign(value: float, told: str) -> None:
     assert signed(value) == told

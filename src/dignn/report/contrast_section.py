@@ -12,6 +12,7 @@ from markupsafe import Markup
 from dignn.core.numerals import percent
 from dignn.evidence.grammar import a, quoted
 from dignn.evidence.task_words import words_of
+from dignn.graphs import description as readable
 from dignn.graphs.batch import GraphBatch
 from dignn.report.emphasis import Emphasis
 from dignn.report.graph_panel import graph_view, legend
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from dignn.explanations.explanation import Explanations
 
 # Of many classes there are more pairs than anybody looks at. Edits of a pair that are named.
-MOST_PAIRS, MOST_UNDECIDED, MOST_EDITS = 12, 6, 12
+MOST_PAIRS, MOST_UNDECIDED, MOST_EDITS = 12, 4, 12
 # Classes whose probability stands below a graph.
 _CLASSES = 3
 
@@ -52,24 +53,16 @@ def content(explanations: Explanations) -> dict[str, Any] | None:
 
 def _pair(pair: ToldPair, graphs: GraphBatch, number: int) -> dict[str, Any]:
     both = graphs[list(pair.graphs)]
-    changed = [edit for edit in pair.edits if edit.node is not None]
-    weight = Emphasis(
-        changed_nodes=frozenset(node for edit in changed for node in edit.nodes),
-        changed_edges=frozenset(ends for edit in changed for ends in edit.edges),
-    )
     key, place = f"contrast-{number}", _places(both)
     sides = [("before", pair.source, pair.before, both[[0]]), ("after", pair.target, pair.after, both[[1]])]
     views, drawn = [], []
     for name, answer, chances, graph in sides:
         packed, moved = _packed(graph)
-        drawn.append(packed)
-        own = Emphasis(
-            changed_nodes=frozenset(moved[node] for node in weight.changed_nodes if node in moved),
-            changed_edges=frozenset((moved[u], moved[v]) for u, v in weight.changed_edges if u in moved and v in moved),
-        )
         here = None if place is None else {moved[node]: place[node] for node in moved}
-        views.append(_view(packed, f"{key}-{name}", answer, _target(pair.node, moved), own, here) | {"name": name})
-        views[-1]["chances"] = _chances(chances, (pair.source, pair.target))
+        view = _view(packed, f"{key}-{name}", answer, _target(pair.node, moved), _changes(pair, packed, moved), here)
+        views.append({**view, "name": name, "chances": _chances(chances, (pair.source, pair.target))})
+        drawn.append(packed)
+    changed = any(edit.node is not None for edit in pair.edits)
     thing = words_of(graphs.schema.task).thing
     return {
         "key": key,
@@ -79,8 +72,17 @@ def _pair(pair: ToldPair, graphs: GraphBatch, number: int) -> dict[str, Any]:
         "edits": [edit.words for edit in pair.edits[:MOST_EDITS]],
         "more_edits": max(0, len(pair.edits) - MOST_EDITS),
         "views": views,
-        "legend": legend(*drawn, target=pair.node is not None, changed=bool(changed)),
+        "legend": legend(*drawn, target=pair.node is not None, changed=changed),
     }
+
+
+def _changes(pair: ToldPair, graph: GraphBatch, moved: Mapping[int, int]) -> Emphasis:
+    """What of a graph the edits change, a node that comes or goes with all its edges."""
+    nodes = {moved[node] for edit in pair.edits for node in edit.nodes if node in moved}
+    edges = {(moved[u], moved[v]) for edit in pair.edits for u, v in edit.edges if u in moved and v in moved}
+    whole = {moved[edit.node] for edit in pair.edits if edit.whole_node and edit.node in moved}
+    edges |= {(u, v) for u, v, _ in readable.edges(graph) if u in whole or v in whole}
+    return Emphasis(changed_nodes=frozenset(nodes), changed_edges=frozenset(edges))
 
 
 def _told(pair: ToldPair, thing: str) -> str:

@@ -32,12 +32,11 @@ def content(explanations: Explanations) -> dict[str, Any] | None:
     if study is None:
         return None
     schema = explanations.schema
-    conclusion = concluded(study, schema)
     things = "places" if schema is None else words_of(schema.task).things
     figures = {"scorecards": study.scorecard, "rules": study.rules, "AUC": study.auc}
     return {
         "level": study.level,
-        "text": f"{conclusion[0].upper()}{conclusion[1:]}.",
+        "text": f"{concluded(study, schema, 'What this page says that it goes by')}.",
         "places": None if study.places is None else f"{study.places:,} real {things}",
         "rows": [_row(name, share, study) for name, share in figures.items() if share is not None],
         "legend": _legend(study),

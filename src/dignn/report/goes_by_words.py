@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dignn.core.errors import DignnError
-from dignn.core.numerals import number, percent
+from dignn.core.numerals import percent
 from dignn.evidence.grammar import quoted
 from dignn.evidence.task_words import words_of
 from dignn.goes_by.phrases import phrase
@@ -61,22 +61,27 @@ def class_words(about: Mapping[str, Any], schema: Schema | None, most: int = SEN
     }
 
 
-def concluded(study: Studied, schema: Schema | None) -> str:
+def concluded(study: Studied, schema: Schema | None, what: str = "this") -> str:
     """How much of a model's answers is reproduced: ``this reproduces 94 % of its answers on real authors, nearly all``.
 
     Answers of every class count the same.
+
+    Args:
+        study: how it was tested.
+        schema: of the graphs; None where there is none.
+        what: what reproduces them.
     """
     value, guessed = study.scorecard.value, study.majority
     whom = "real data" if schema is None else f"real {words_of(schema.task).things}"
     told = f"{whole_percent(value)} of its answers on {whom}"
     if guessed is not None and value <= guessed:
-        return f"this reproduces {told}, no more than guessing does: do not rely on it"
+        return f"{what} reproduces {told}, no more than guessing does: do not rely on it"
     if study.level == "good":
-        return f"this reproduces {told}, nearly all"
+        return f"{what} reproduces {told}, nearly all"
     beside = "" if guessed is None else f", beside {whole_percent(guessed)} by guessing"
     if study.level == "fair":
-        return f"this reproduces {told}{beside}"
-    return f"this reproduces only {told}{beside}: do not rely on it"
+        return f"{what} reproduces {told}{beside}"
+    return f"{what} reproduces only {told}{beside}: do not rely on it"
 
 
 def terms_in_words(terms: Sequence[ToldTerm], schema: Schema | None, most: int = SENTENCE_TERMS) -> str:
@@ -111,8 +116,8 @@ def whole_percent(share: float) -> str:
 
 
 def signed(value: float) -> str:
-    """``+3.1``, ``−0.4``: one digit, or more where that would be none."""
-    digits = f"{abs(value):.1f}" if abs(value) >= 0.095 else number(abs(value))
+    """``+3.1``, ``−0.4``, ``+0.04``: one digit, or two where one would be none."""
+    digits = f"{abs(value):.1f}" if abs(value) >= 0.095 or not value else f"{abs(value):.2f}"
     sign = "+" if value >= 0 else "\N{MINUS SIGN}"
     return f"{sign}{digits}"
 

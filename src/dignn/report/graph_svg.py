@@ -154,7 +154,8 @@ def _placed(node: DrawnNode, frame: Frame) -> _Placed:
     radius = frame.radius * (1.15 if frame.detailed and node.letter else 1.0) * (1 + 0.55 * node.strength)
     above = (node.above and y - radius - 18 > 0) or y + radius + 18 > frame.height
     half = len(node.label) * LETTER / 2 + 3
-    label = (min(max(x, half), frame.width - half) - x, -radius - 6 if above else radius + 15)
+    away = radius + (8 if node.changed else 0)
+    label = (min(max(x, half), frame.width - half) - x, -away - 6 if above else away + 15)
     return _Placed(node, x, y, radius, shape_svg(node.style, 0, 0, radius, 1.3 if frame.detailed else 0.6), label)
 
 

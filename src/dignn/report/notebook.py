@@ -54,7 +54,8 @@ def explanations_html(explanations: Explanations) -> str:
     words = class_words(explanations.about, explanations.schema, CARD_TERMS)
     cards = [(name, several, svg(several[0]) if several else None, words.get(name)) for name, several in shown]
     legend = _legend(best) if best else []
-    content = {"cards": cards, "legend": legend, "hidden": hidden}
+    concluded = next((each.conclusion for each in words.values() if each.terms), "")
+    content = {"cards": cards, "legend": legend, "hidden": hidden, "concluded": concluded}
     return clean(render("notebook_classes.html", ink=INK, **content))
 
 

@@ -42,7 +42,7 @@ def content(explanations: Explanations, panels: int | None = None) -> dict[str, 
     what, more = origin_in_words(about)
     linked = len(explanations) if panels is None else panels
     told, study = class_words(about, explanations.schema), told_study(about)
-    conclusion = "" if study is None else concluded(study, explanations.schema)
+    conclusion = "" if study is None else concluded(study, explanations.schema, "What they say")
     return {
         "title": title(about),
         "text": unbroken(" ".join(sentences(explanations))),
@@ -50,7 +50,7 @@ def content(explanations: Explanations, panels: int | None = None) -> dict[str, 
         "node": not words.whole,
         "origin": what,
         "chosen": " ".join(filter(None, [more, chosen_in_words(explanations)])),
-        "conclusion": f"{conclusion[0].upper()}{conclusion[1:]}." if conclusion and told else None,
+        "conclusion": f"{conclusion}." if conclusion and told else None,
         "rows": [
             (name, f"class-{number}" if number <= linked else None, several[0] if several else None, told.get(name))
             for number, (name, several) in enumerate(explanations.items(), 1)

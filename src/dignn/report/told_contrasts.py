@@ -26,9 +26,14 @@ class ToldEdit:
     other: int | None
 
     @property
+    def whole_node(self) -> bool:
+        """Whether a node comes or goes, with its edges."""
+        return self.kind.startswith("node")
+
+    @property
     def nodes(self) -> frozenset[int]:
         """The nodes that it changes, adds or removes."""
-        of_node = self.other is None or self.kind.startswith("node")
+        of_node = self.other is None or self.whole_node
         return frozenset() if self.node is None or not of_node else frozenset([self.node])
 
     @property

@@ -51,6 +51,8 @@ def term_bar(bar: TermBar, scale: tuple[float, float], *, title: str) -> Markup:
         return _SIDE + (min(max(value, low), high) - low) / (high - low) * (WIDTH - 2 * _SIDE)
 
     zero, end = across(0.0), across(bar.points)
+    effect = next(iter(finite([bar.effect])), None)
+    ends = [] if effect is None else finite(bar.interval or ())
     return chart(
         "term",
         36,
@@ -58,7 +60,7 @@ def term_bar(bar: TermBar, scale: tuple[float, float], *, title: str) -> Markup:
         zero=zero,
         start=min(zero, end),
         long=max(abs(end - zero), 1.0),
-        dot=None if bar.effect is None else across(bar.effect),
-        whisker=None if bar.effect is None or bar.interval is None else [across(value) for value in bar.interval],
+        dot=None if effect is None else across(effect),
+        whisker=[across(value) for value in ends] if len(ends) == 2 else [],
         bar=bar,
     )
