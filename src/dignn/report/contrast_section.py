@@ -80,7 +80,7 @@ def _changes(pair: ToldPair, graph: GraphBatch, moved: Mapping[int, int]) -> Emp
     """What of a graph the edits change, a node that comes or goes with all its edges."""
     nodes = {moved[node] for edit in pair.edits for node in edit.nodes if node in moved}
     edges = {(moved[u], moved[v]) for edit in pair.edits for u, v in edit.edges if u in moved and v in moved}
-    whole = {moved[edit.node] for edit in pair.edits if edit.whole_node and edit.node in moved}
+    whole = {moved[node] for edit in pair.edits if edit.whole_node for node in edit.nodes if node in moved}
     edges |= {(u, v) for u, v, _ in readable.edges(graph) if u in whole or v in whole}
     return Emphasis(changed_nodes=frozenset(nodes), changed_edges=frozenset(edges))
 

@@ -13,7 +13,7 @@ from dignn.evidence.task_words import words_of
 from dignn.goes_by.phrases import phrase
 from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.quantities import Count
-from dignn.goes_by.traits import Holds
+from dignn.goes_by.traits import Holds, Trait
 from dignn.goes_by.where import Where
 from dignn.graphs.schema import Schema
 from dignn.report.told_terms import Share, Studied, ToldRule, ToldTerm, told_study, told_terms
@@ -136,40 +136,33 @@ class _Said:
 def _joined(terms: Sequence[ToldTerm], schema: Schema | None) -> list[_Said]:
     """Phrases of what speaks for a class; several columns that are absent at one place are one phrase."""
     found: list[_Said] = []
-    absent: dict[Where, tuple[int, Predicate]] = {}  # where, in which phrase and what is said of it
+    absent: dict[Where, tuple[int, tuple[Trait, ...]]] = {}  # by place, in which phrase and what is not there
     for term in sorted(terms, key=lambda term: -abs(term.points)):
         predicate = term.predicate if term.points > 0 or term.predicate is None else term.predicate.absent
-        lacks = None if schema is None or predicate is None else _lacks(predicate)
-        if lacks is not None and lacks in absent:
-            place, before = absent[lacks]
-            both = replace(before, quantity=Count(lacks, (*before.quantity.traits, *predicate.quantity.traits)))
-            words = _phrased(both, schema)
-            if words is not None:
-                absent[lacks] = place, both
-                found[place] = _Said(words, (*found[place].points, abs(term.points)))
+        words = _phrased(predicate, schema)
+        lacked = None if predicate is None or words is None else _lacked(predicate)
+        if predicate is not None and lacked is not None:
+            place, before = absent.get(lacked.where, (len(found), ()))
+            together = Count(lacked.where, (*before, *lacked.traits))
+            both = _phrased(replace(predicate, quantity=together), schema)
+            if both is not None:
+                absent[lacked.where] = place, together.traits
+                points = (*found[place].points, abs(term.points)) if before else (abs(term.points),)
+                found[place : place + 1] = [_Said(both, points)]
                 continue
-        elif lacks is not None and _phrased(predicate, schema) is not None:
-            absent[lacks] = len(found), predicate
-        found.append(_Said(_words(term, predicate, schema), (abs(term.points),)))
+        said = term.words if term.points > 0 else words or f"not: {term.words}"
+        found.append(_Said(said, (abs(term.points),)))
     return found
 
 
-def _lacks(predicate: Predicate) -> Where | None:
-    """Where a predicate says that one column is nowhere; None where it says something else."""
+def _lacked(predicate: Predicate) -> Count | None:
+    """What a predicate says that there is none of, if that is one column; None where it says something else."""
     quantity = predicate.quantity
-    one = isinstance(quantity, Count) and len(quantity.traits) == 1
-    if predicate.holds or predicate.above != 0.5 or not one:
+    if predicate.holds or predicate.above != 0.5 or not isinstance(quantity, Count) or len(quantity.traits) != 1:
         return None
     trait = quantity.traits[0]
     there = isinstance(trait, Holds) and (trait.test, trait.value) in (("is", 1.0), ("above", 0.5))
-    return quantity.where if there else None
-
-
-def _words(term: ToldTerm, predicate: Predicate | None, schema: Schema | None) -> str:
-    """What speaks for the class: the term, or its negation where its points are below 0."""
-    if term.points > 0:
-        return term.words
-    return _phrased(predicate, schema) or f"not: {term.words}"
+    return quantity if there else None
 
 
 def _phrased(predicate: Predicate | None, schema: Schema | None) -> str | None:
