@@ -79,6 +79,9 @@ def print_figures(explanations: Explanations) -> None:
 
 def summary(explanations: Explanations, folder: Path) -> dict[str, Any]:
     """The same for programs, as JSON takes it."""
+    from dignn.report.goes_by_words import class_words
+
+    goes_by = class_words(explanations.about, explanations.schema)
     metrics, timings = explanations.about.get("metrics") or {}, explanations.about.get("timings") or {}
     floor = metrics.get("floor") or {}
     columns = {"value": metrics, "candidates": metrics.get("candidates"), "floor": floor}
@@ -94,7 +97,7 @@ def summary(explanations: Explanations, folder: Path) -> dict[str, Any]:
         "figures": {name: found for name, found in figures.items() if found["value"] is not None},
         "difference": _difference(explanations),
         "marks": part(explanations.about, "marks"),
-        "goes_by": {name: explanations.sentence(name) for name in explanations if name in explanations.goes_by},
+        "goes_by": {name: words.sentence for name, words in goes_by.items() if name in explanations},
         "fidelity": _fidelity(explanations.about),
     }
 

@@ -17,6 +17,7 @@ from dignn.core.files import fill_folder, write_atomically, write_json, write_te
 from dignn.report.export.gexf import write_gexf
 from dignn.report.export.portable import portable_graph
 from dignn.report.export.svg_file import standalone_svg
+from dignn.report.goes_by_words import class_words
 from dignn.report.lookup import entry, part
 from dignn.report.safe_text import distinct
 
@@ -93,15 +94,15 @@ def export_all(explanations: Explanations, folder: Path | str, format: str) -> l
 
 def _goes_by(explanations: Explanations) -> dict[str, Any] | None:
     """Sentence, scorecard and rules of every class, and how they were tested; None where they were not sought."""
-    studied = part(explanations.about, "studied")
+    about, studied = explanations.about, part(explanations.about, "studied")
     classes = {
         name: {
-            "sentence": explanations.sentence(name),
-            "terms": explanations.about["goes_by"][name],
+            "sentence": words.sentence,
+            "terms": about["goes_by"][name],
             "rules": entry(studied, list, "rule_list", name) or [],
         }
-        for name in explanations
-        if name in explanations.goes_by
+        for name, words in class_words(about, explanations.schema).items()
+        if name in explanations
     }
     fidelity = {name: value for name, value in studied.items() if name != "rule_list"}
     return {"classes": classes, "fidelity": fidelity or None} if classes else None
