@@ -16,8 +16,10 @@ from dignn.report.charts.bars import bars
 from dignn.report.charts.curves import Curve, curves
 from dignn.report.charts.densities import ENOUGH, Density, densities, density_of
 from dignn.report.charts.dots import Control, DotRow, dots
+from dignn.report.charts.frontier import frontier
 from dignn.report.charts.parts import shorten, ticks, width
 from dignn.report.charts.shares import ShareRow, shares
+from dignn.report.charts.term_bar import TermBar, scale_of, term_bar
 
 HOSTILE = "\"><script>alert('1')</script>&{{ 7 * 7 }}"
 BELL = np.exp(-(np.linspace(-2.9, 2.9, 24) ** 2) / 2)
@@ -50,6 +52,10 @@ ALL = {
     "no curves": curves([Curve("a", [])], title=HOSTILE),
     "bars": bars(BARS, title=HOSTILE),
     "no bars": bars([], title=HOSTILE),
+    "a term": term_bar(TermBar(2.0, NAN, (1.0, INF), matched=True), (-1.0, 3.0), title=HOSTILE),
+    "a term of nothing": term_bar(TermBar(0.0), scale_of([]), title=HOSTILE),
+    "a frontier": frontier({3: 0.5, 6: NAN, 0: 0.2}, {3: (0.4, 0.6)}, None, title=HOSTILE),
+    "no frontier": frontier({}, {}, 0.5, title=HOSTILE),
 }
 
 
@@ -251,3 +257,35 @@ def test_ticks_lie_inside(span: tuple[float, float]) -> None:
     found = ticks(*span)
     assert 1 <= len(found) <= 6
     assert all(span[0] - 1e-12 <= value <= span[1] + 1e-12 for value in found)
+
+
+def test_terms_are_bars_from_zero_with_their_effects_on_one_scale() -> None:
+    several = [TermBar(2.0, 1.0, (0.5, 1.5)), TermBar(-1.0, -0.5, matched=True), TermBar(1.0, decoy=True)]
+    assert scale_of(several) == (-1.0, 2.0)
+    roots = [parsed(term_bar(each, scale_of(several), title="A term")) for each in several]
+    right, left, pale = (next(root.iter("rect")) for root in roots)
+    assert [each.get("class") for each in (right, left, pale)] == ["chart-bar", "chart-against", "chart-decoy"]
+    (zero,) = {float(root.findall("line")[-1].get("x1", 0)) for root in roots}  # the same for all
+    assert float(right.get("x", 0)) == float(pale.get("x", 0)) == zero
+    assert float(left.get("x", 0)) + float(left.get("width", 0)) == pytest.approx(zero, abs=0.2)
+    assert float(right.get("width", 0)) == pytest.approx(2 * float(pale.get("width", 0)), abs=0.2)
+    dots = [[(item.get("class"), float(item.get("cx", 0))) for item in root.iter("circle")] for root in roots]
+    unit = float(pale.get("width", 0))
+    assert dots[0] == [("chart-effect", pytest.approx(zero + unit, abs=0.2))]
+    assert dots[1] == [("chart-effect-matched", pytest.approx(zero - unit / 2, abs=0.2))]
+    assert dots[2] == []
+    ends = [float(item.get("x1", 0)) for item in kinds(roots[0], "chart-whisker")[1:]]
+    assert ends == pytest.approx([zero + unit / 2, zero + 1.5 * unit], abs=0.2)
+    assert not kinds(roots[1], "chart-whisker")
+
+
+def test_a_frontier_rises_with_its_shares() -> None:
+    root = parsed(frontier({25: 0.8, 3: 0.6}, {25: (0.75, 0.85)}, 0.5, title="Shares"))
+    (few_x, few_y), (many_x, many_y) = ((float(d.get("cx", 0)), float(d.get("cy", 0))) for d in root.iter("circle"))
+    assert few_x < many_x
+    assert few_y > many_y
+    (whisker,) = kinds(root, "chart-whisker")
+    assert float(whisker.get("y1", 0)) > many_y > float(whisker.get("y2", 0))
+    (guessed,) = kinds(root, "chart-dashed")
+    assert float(guessed.get("y1", 0)) > few_y
+    assert root.get("aria-label") == "Shares. 3 terms 60\u00a0%; 25 terms 80\u00a0%; by guessing 50\u00a0%"

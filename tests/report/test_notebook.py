@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import hand_made
+import studied_by_hand
 from dignn.evidence.gathering import Evidence
 from dignn.evidence.nearest_example import NearestExample
 from dignn.evidence.removal import ColumnEffect, Effect, Effects
@@ -64,6 +65,8 @@ EVERY: list[Callable[[], str]] = [
     lambda: explanation_html(hand_made.lone(target=False)),
     lambda: explanations_html(hand_made.explanations()),
     lambda: explanations_html(hand_made.explanations(hostile=True)),
+    lambda: explanations_html(studied_by_hand.authors()),
+    lambda: explanations_html(studied_by_hand.authors(hostile=True)),
     lambda: explanations_html(Explanations({})),
     lambda: explanations_html(Explanations({"<b>lonely": []})),
 ]
@@ -99,6 +102,14 @@ def test_a_card_per_class_and_how_to_get_the_others() -> None:
     assert "has no explanation" in text
     assert "1 more: " in text
     assert "explanations['two'][1]" in text
+
+
+def test_a_card_says_what_the_model_goes_by() -> None:
+    text = "".join(Seen(explanations_html(studied_by_hand.authors())).words)
+    assert "The model goes by: a venue two steps away is “KDD” (+3.1), it has none of “query” and “index” " in text
+    assert text.count("The model goes by") == 1  # the other class has no card
+    assert text.count("This reproduces 84 % of its answers on real authors, beside 50 % by guessing.") == 1
+    assert "goes by" not in explanations_html(hand_made.explanations())
 
 
 def test_of_many_classes_the_first_are_shown() -> None:

@@ -121,7 +121,7 @@ def test_every_class_and_every_rank_is_there(explanations: Explanations, complet
     ranks = sum(len(several) for several in explanations.values())
     assert complete.count('<section class="class-panel"') == len(explanations)
     assert complete.count('<div class="rank-panel') == ranks > len(explanations)
-    assert complete.count('data-graph="') == 2 * ranks  # each with its nearest real example
+    assert complete.count('data-graph="class-') == 2 * ranks  # each with its nearest real example
     for several in explanations.values():
         for item in several:
             assert item.evidence is not None

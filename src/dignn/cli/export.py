@@ -19,7 +19,7 @@ def export(
     """Write every explanation of a run folder to a file of its own, for other programs.
 
     Files are called CLASS-NUMBER.FORMAT; the best explanation of a class has the number 1. "rank" inside the files
-    counts from 0: that of the best is 0.
+    counts from 0: that of the best is 0. As json, what the model goes by is in goes_by.json beside them.
 
     Example: dignn export runs/dblp --format gexf --out graphs
 

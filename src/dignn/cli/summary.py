@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 # Words of a class that a row shows, and characters of them all; characters of a name in a row.
 ROW_WORDS, ROW_LETTERS, NAME_LETTERS = 6, 60, 30
+# Phrases of what the model goes by, in a line.
+LINE_TERMS = 3
 NO_VALUE = "-"
 # A floor below this is chance, and nothing is divided by it.
 LEAST_FLOOR = 1e-6
@@ -47,10 +50,23 @@ def print_explanations(explanations: Explanations) -> None:
     for name, several in explanations.items():
         if several and several[0].evidence is not None:
             say(f"{name}: {several[0].evidence.text}")
+    _print_goes_by(explanations)
     _print_marks(explanations)
     difference = _difference(explanations)
     if difference is not None:
         say(f"Warning: {difference}")
+
+
+def _print_goes_by(explanations: Explanations) -> None:
+    """What the model goes by, a line for each class, and one that says how far to believe them."""
+    from dignn.report.goes_by_words import class_words
+
+    found = class_words(explanations.about, explanations.schema, LINE_TERMS)
+    told = {name: words for name, words in found.items() if words.terms}
+    for name, words in told.items():
+        say(f"{words.begin}, for {shortened(name, NAME_LETTERS)}: {words.terms}")
+    for conclusion in dict.fromkeys(words.conclusion for words in told.values()):
+        say(f"{conclusion[0].upper()}{conclusion[1:]}.")
 
 
 def print_figures(explanations: Explanations) -> None:
@@ -63,6 +79,9 @@ def print_figures(explanations: Explanations) -> None:
 
 def summary(explanations: Explanations, folder: Path) -> dict[str, Any]:
     """The same for programs, as JSON takes it."""
+    from dignn.report.goes_by_words import class_words
+
+    goes_by = class_words(explanations.about, explanations.schema)
     metrics, timings = explanations.about.get("metrics") or {}, explanations.about.get("timings") or {}
     floor = metrics.get("floor") or {}
     columns = {"value": metrics, "candidates": metrics.get("candidates"), "floor": floor}
@@ -78,12 +97,26 @@ def summary(explanations: Explanations, folder: Path) -> dict[str, Any]:
         "figures": {name: found for name, found in figures.items() if found["value"] is not None},
         "difference": _difference(explanations),
         "marks": part(explanations.about, "marks"),
+        "goes_by": {name: words.sentence for name, words in goes_by.items() if name in explanations},
+        "fidelity": _fidelity(explanations.about),
     }
 
 
 def _difference(explanations: Explanations) -> str | None:
     """How the model answers otherwise on the user's own graphs, where that was accepted."""
     return entry(explanations.about, str, "difference")
+
+
+def _fidelity(about: Mapping[str, Any]) -> dict[str, Any] | None:
+    """How well what the model is said to go by gives its answers; None where that was not tested."""
+    from dignn.report.told_terms import told_study
+
+    study = told_study(about)
+    if study is None:
+        return None
+    figures = {"scorecard": study.scorecard, "rules": study.rules, "auc": study.auc}
+    shown = {name: None if share is None else asdict(share) for name, share in figures.items()}
+    return {**shown, "majority": study.majority, "places": study.places, "level": study.level}
 
 
 def _told(best: Explanation) -> dict[str, Any]:

@@ -27,9 +27,11 @@ from dignn.graphs.column_words import in_json
 from dignn.graphs.conversion import to_networkx, to_pyg
 from dignn.graphs.schema import Layout, Relation, Schema
 from dignn.report.export.formats import export, export_all
+from dignn.report.goes_by_words import class_words
 from dignn.report.notebook import explanation_html, explanations_html
 from dignn.report.page import write_page
 from dignn.report.reference import Reference
+from dignn.report.told_terms import ToldTerm, told_terms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -292,11 +294,13 @@ class Explanations(Mapping[str, list[Explanation]]):
         by_class: the explanations.
         about: what a report tells beside the graphs: configuration, metrics, timings.
         reference: what they are seen against; None where only explanations are known.
+        contrasts: the graphs that counterfactual pairs and undecided graphs in ``about`` name by number.
     """
 
     by_class: dict[str, list[Explanation]]
     about: dict[str, Any] = field(default_factory=dict)
     reference: Reference | None = None
+    contrasts: GraphBatch | None = None
 
     def __post_init__(self) -> None:
         instance("by_class", self.by_class, dict, "a dictionary from class names to lists of explanations")
@@ -307,11 +311,30 @@ class Explanations(Mapping[str, list[Explanation]]):
                 instance(f"An entry of by_class['{name}']", each, Explanation, "an Explanation")
         instance("about", self.about, dict, "a dictionary")
         instance("reference", self.reference, (Reference, NoneType), "a Reference, or None")
+        instance("contrasts", self.contrasts, (GraphBatch, NoneType), "a GraphBatch, or None")
 
     @property
     def schema(self) -> Schema | None:
         """The schema of the graphs; None where there is no explanation."""
         return next((several[0].graph.schema for several in self.values() if several), None)
+
+    @property
+    def goes_by(self) -> dict[str, list[ToldTerm]]:
+        """By class the terms of its scorecard, those worth most first, decoys last; empty where none were sought."""
+        return told_terms(self.about)
+
+    def sentence(self, name: str) -> str | None:
+        """What the model goes by for a class, and how far that gives its answers; None where it was not sought.
+
+        Args:
+            name: of the class.
+
+        Raises:
+            UnknownNameError: there is no such class.
+        """
+        self[name]  # raises
+        found = class_words(self.about, self.schema).get(name)
+        return None if found is None else found.sentence
 
     def __getitem__(self, name: str) -> list[Explanation]:
         if not isinstance(name, str):
@@ -349,7 +372,9 @@ class Explanations(Mapping[str, list[Explanation]]):
 
     @plain_torch()
     def export(self, folder: Path | str, format: str) -> list[Path]:
-        """Writes every explanation to a file CLASS-RANK.FORMAT and returns the paths.
+        """Writes every explanation to a file CLASS-NUMBER.FORMAT and returns the paths.
+
+        As json, what the model goes by is written beside them, where that was sought: ``goes_by.json``.
 
         Args:
             folder: where to; it is made if it is not there.
@@ -373,6 +398,7 @@ class Explanations(Mapping[str, list[Explanation]]):
             [item.example for item in ranked if item.example is not None],
             self.about,
             self.reference,
+            self.contrasts,
         )
 
     @classmethod

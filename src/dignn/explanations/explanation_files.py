@@ -11,11 +11,14 @@ from dignn.core.files import read_json, write_json
 from dignn.core.run_folder import CONFIG, TIMINGS, read_timings
 from dignn.graphs.batch import GraphBatch
 from dignn.report.reference import Reference
+from dignn.report.told_contrasts import told_pairs, told_undecided
 
 EXPLANATIONS_FORMAT = "dignn.Explanations.2"
 EXPLANATIONS, GRAPHS = "explanations.json", "explanations.safetensors"
 # What a report shows beside explanations; folders of earlier versions lack both.
 NEAREST, REFERENCE = "nearest.safetensors", "backdrop.safetensors"
+# The graphs of counterfactual pairs, and those that the model cannot decide.
+CONTRASTS = "counterfactuals.safetensors"
 METRICS_FILE, GENERATION_FILE, REPORT_FILE = "metrics.json", "generation.json", "report.html"
 # What the model goes by, as far as it was found.
 STUDIED = ("goes_by", "studied", "counterfactuals", "undecided")
@@ -31,6 +34,7 @@ def save(
     examples: Sequence[GraphBatch],
     about: Mapping[str, Any],
     reference: Reference | None,
+    contrasts: GraphBatch | None = None,
 ) -> None:
     """Writes the graphs, the nearest real ones, the reference, and what people and programs read, last.
 
@@ -41,6 +45,7 @@ def save(
         examples: the nearest real ones likewise; kept only where every explanation has one.
         about: what is told of the run.
         reference: what explanations are seen against, where it is known.
+        contrasts: the graphs that counterfactuals and undecided graphs name by number, where there are some.
     """
     (folder / EXPLANATIONS).unlink(missing_ok=True)  # it tells of the other files, so it is there only with them
     for name, several in ((GRAPHS, graphs), (NEAREST, examples if len(examples) == len(graphs) else ())):
@@ -48,18 +53,19 @@ def save(
             GraphBatch.cat(several).save(folder / name)
         else:
             (folder / name).unlink(missing_ok=True)
-    if reference is not None:
-        reference.save(folder / REFERENCE)
-    else:
-        (folder / REFERENCE).unlink(missing_ok=True)
+    for name, kept in ((REFERENCE, reference), (CONTRASTS, contrasts)):
+        if kept is not None:
+            kept.save(folder / name)
+        else:
+            (folder / name).unlink(missing_ok=True)
     told = {name: about[name] for name in TOLD if name in about}
     write_json(folder / EXPLANATIONS, {"format": EXPLANATIONS_FORMAT, **told, "classes": summaries})
 
 
 def load(
     folder: Path, restore: Callable[[str, dict[str, Any], GraphBatch, GraphBatch | None], Item]
-) -> tuple[dict[str, list[Item]], dict[str, Any], Reference | None]:
-    """Reads what :func:`save` wrote, and what else a run folder tells: explanations, ``about`` and the reference.
+) -> tuple[dict[str, list[Item]], dict[str, Any], Reference | None, GraphBatch | None]:
+    """Reads what :func:`save` wrote, and what else a run folder tells: explanations, ``about``, reference, contrasts.
 
     Args:
         folder: the run folder.
@@ -90,7 +96,8 @@ def load(
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         told = f"it lacks {error}" if isinstance(error, KeyError) else str(error)  # its text is the key alone
         raise RunFolderError(f"{path} is damaged ({told}); `dignn evaluate {folder}` makes it anew") from error
-    return by_class, about, Reference.load(folder / REFERENCE) if (folder / REFERENCE).exists() else None
+    reference = Reference.load(folder / REFERENCE) if (folder / REFERENCE).exists() else None
+    return by_class, about, reference, _contrasts(folder, about)
 
 
 def read_metrics(path: Path) -> dict[str, Any]:
@@ -110,6 +117,22 @@ def _graphs(path: Path, number: int) -> list[GraphBatch]:
             "makes both anew"
         )
     return [graphs[position] for position in range(number)]
+
+
+def _contrasts(folder: Path, about: Mapping[str, Any]) -> GraphBatch | None:
+    """The graphs of counterfactuals and undecided graphs; None where none were kept."""
+    path = folder / CONTRASTS
+    if not path.exists():
+        return None
+    graphs = GraphBatch.load(path)
+    wanted = [number for told in told_pairs(about) for number in told.graphs]
+    wanted += [told.graph for told in told_undecided(about)]
+    if wanted and max(wanted) >= len(graphs):
+        raise RunFolderError(
+            f"{path} holds {len(graphs)} graphs and {EXPLANATIONS} names number {max(wanted)}; "
+            f"`dignn evaluate {folder}` makes both anew"
+        )
+    return graphs
 
 
 def _about(folder: Path) -> dict[str, Any]:

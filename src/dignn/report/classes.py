@@ -17,6 +17,7 @@ from dignn.graphs.batch import GraphBatch
 from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind
 from dignn.graphs.isomorphism import isomorphic
 from dignn.graphs.schema import Schema
+from dignn.report import scorecard_panel
 from dignn.report.emphasis import emphasis
 from dignn.report.feature_comparison import comparisons
 from dignn.report.graph_drawing import INK
@@ -55,14 +56,19 @@ class Detail:
     def expected_bytes(self, explanations: Explanations) -> int:
         """About how large the panels become."""
         shown = sum(len(several[: self.ranks]) for several in list(explanations.values())[: self.classes])
-        return shown * (_WHOLE if self.whole else _ALONE)
+        told = scorecard_panel.panel_bytes(explanations.about, list(explanations)[: self.classes], self.whole)
+        return shown * (_WHOLE if self.whole else _ALONE) + told
 
 
 def content(explanations: Explanations, detail: Detail) -> dict[str, Any]:
     """What the template of the classes needs."""
     named = list(enumerate(explanations.items(), 1))[: detail.classes]
+    told = scorecard_panel.panels(explanations.about, explanations.schema, detail.whole)
     return {
-        "classes": [_class(name, several, number, explanations, detail) for number, (name, several) in named],
+        "classes": [
+            {**_class(name, several, number, explanations, detail), "goes_by": told.get(name)}
+            for number, (name, several) in named
+        ],
         "left_out": len(explanations) - len(named),
         "whole": detail.whole,
         "ink": INK,

@@ -22,6 +22,7 @@ class Emphasis:
         without_node, without_edge: probability of the class without the part.
         columns: by node the columns that it would miss, those that cost most first.
         average_edge: by edge, the probability of the class with average features on it.
+        changed_nodes, changed_edges: what differs from another graph, edges by their ends, in either order.
     """
 
     node: Mapping[int, float] = field(default_factory=dict)
@@ -30,6 +31,8 @@ class Emphasis:
     without_edge: Mapping[tuple[int, int], float] = field(default_factory=dict)
     columns: Mapping[int, list[int]] = field(default_factory=dict)
     average_edge: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    changed_nodes: frozenset[int] = frozenset()
+    changed_edges: frozenset[tuple[int, int]] = frozenset()
 
 
 def measured(evidence: Evidence | None) -> tuple[dict[int, Effect], dict[tuple[int, int], Effect]]:

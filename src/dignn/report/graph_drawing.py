@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dignn.graphs import description as readable
@@ -16,6 +17,8 @@ COLOURS = ("#D55E00", "#0072B2", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#B
 SHAPES = ("circle", "square", "triangle", "diamond", "pentagon", "hexagon", "down", "star")
 INK = "#1c2330"
 LINE = "#7d8796"
+# What surrounds changed parts: a dashed ring, a broad band.
+CHANGE = "#9a4a00"
 LONGEST_LABEL = 20
 # How lines of relations are drawn that join the same types, so that the type of an end does not tell them apart.
 DASHES = ("", "6 3", "1.5 3", "8 3 2 3")
@@ -42,6 +45,7 @@ class DrawnNode:
         letter: what stands inside it; empty where types have longer names.
         label: the member's name, which stands beside it; empty where it has none.
         above: whether that is the side without neighbours.
+        changed: whether it differs from a node of another graph, which is drawn beside it.
     """
 
     number: int
@@ -53,6 +57,7 @@ class DrawnNode:
     letter: str
     label: str
     above: bool
+    changed: bool = False
 
     @property
     def letter_colour(self) -> str:
@@ -62,13 +67,14 @@ class DrawnNode:
 
 @dataclass(frozen=True)
 class DrawnEdge:
-    """An edge: its ends, the pattern of its line, and how much the model would miss it, from 0 to 1."""
+    """An edge: its ends, the pattern of its line, how much the model would miss it, and whether it is a change."""
 
     source: int
     target: int
     directed: bool
     dash: str
     strength: float
+    changed: bool = False
 
     @property
     def colour(self) -> str:
@@ -76,7 +82,10 @@ class DrawnEdge:
 
 
 def drawing(
-    graph: GraphBatch, target: int | None = None, weight: Emphasis | None = None
+    graph: GraphBatch,
+    target: int | None = None,
+    weight: Emphasis | None = None,
+    place: Mapping[int, tuple[float, float]] | None = None,
 ) -> tuple[list[DrawnNode], list[DrawnEdge]]:
     """The nodes, in their order, and the edges of a batch of one graph.
 
@@ -84,9 +93,10 @@ def drawing(
         graph: the graph.
         target: the classified node, which gets a ring.
         weight: what is drawn stronger.
+        place: where each node is drawn in the unit square; by default as :func:`layout` puts it.
     """
     weight, schema = weight or Emphasis(), graph.schema
-    place, styles, dash = layout(graph), node_styles(schema), dashes(schema)
+    place, styles, dash = place or layout(graph), node_styles(schema), dashes(schema)
     letters = all(len(name) <= 2 for name in schema.node_types)  # as atoms have: these stand in the nodes
     joined = readable.edges(graph)
     nodes = []
@@ -104,10 +114,15 @@ def drawing(
                 letter=name if letters else "",
                 label="" if letters else shortened(readable.member_name(graph, node), LONGEST_LABEL),
                 above=not heights or sum(heights) / len(heights) >= y,
+                changed=node in weight.changed_nodes,
             )
         )
     edges = [
-        DrawnEdge(u, v, relation.directed, dash.get(relation.name, ""), weight.edge.get((u, v), 0.0))
+        DrawnEdge(
+            *(u, v, relation.directed, dash.get(relation.name, "")),
+            weight.edge.get((u, v), 0.0),
+            changed=(u, v) in weight.changed_edges,
+        )
         for u, v, relation in joined
     ]
     return nodes, edges

@@ -14,7 +14,7 @@ from dignn.graphs.batch import GraphBatch
 from dignn.graphs.column_words import behind_name
 from dignn.graphs.feature_spec import FeatureKind
 from dignn.report.emphasis import Emphasis
-from dignn.report.graph_svg import page_svg
+from dignn.report.graph_svg import NodePlaces, page_svg
 from dignn.report.graph_words import features_of
 from dignn.report.legend import entries
 from dignn.report.mark_words import shown_mark, title
@@ -30,6 +30,7 @@ def graph_view(
     target: int | None,
     weight: Emphasis | None = None,
     marks: Mapping[str, Marks] | None = None,
+    place: NodePlaces | None = None,
 ) -> dict[str, Any]:
     """What the page shows of a batch of one graph: a drawing with its tables.
 
@@ -40,6 +41,7 @@ def graph_view(
         target: the classified node; None for graph classification.
         weight: what the model would miss; None where it was not measured.
         marks: by name, what other explainers make of it.
+        place: where nodes are drawn, if not as usual.
     """
     shown, marks = weight or Emphasis(), marks or {}
     nodes = [_node_row(graph, node, target, shown) for node in range(int(graph.sizes[0]))]
@@ -50,7 +52,7 @@ def graph_view(
         row["marks"] = ["" if given.edges is None else shown_mark(given.edges[number]) for given in marks.values()]
     return {
         "key": key,
-        "drawing": page_svg(graph, key, name, target, shown),
+        "drawing": page_svg(graph, key, name, target, shown, place),
         "nodes": nodes,
         "edges": edges,
         "carrying": any(row["features"] for row in edges),
@@ -61,10 +63,10 @@ def graph_view(
     }
 
 
-def legend(*graphs: GraphBatch, target: bool = False) -> list[tuple[Markup, str]]:
+def legend(*graphs: GraphBatch, target: bool = False, changed: bool = False) -> list[tuple[Markup, str]]:
     """Marks and names of what occurs in some graphs of one schema."""
     box = Markup('<svg viewBox="0 0 24 24" class="key" aria-hidden="true">{}</svg>')
-    return [(box.format(mark), name) for mark, name in entries(graphs, target)]
+    return [(box.format(mark), name) for mark, name in entries(graphs, target, changed)]
 
 
 def _node_row(graph: GraphBatch, node: int, target: int | None, weight: Emphasis) -> dict[str, Any]:

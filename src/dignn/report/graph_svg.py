@@ -6,7 +6,7 @@ Colours and widths are attributes of the elements, so that a drawing needs no st
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,15 @@ from dignn.graphs import description as readable
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.column_words import goes_without_saying, in_words
 from dignn.report.emphasis import Emphasis, emphasis
-from dignn.report.graph_drawing import INK, DrawnEdge, DrawnNode, NodeStyle, drawing
+from dignn.report.graph_drawing import CHANGE, INK, DrawnEdge, DrawnNode, NodeStyle, drawing
 from dignn.report.graph_words import made_of
 from dignn.report.templating import render
 
 if TYPE_CHECKING:
     from dignn.explanations.explanation import Explanation
 
+# By node, where it is drawn in the unit square.
+NodePlaces = Mapping[int, tuple[float, float]]
 LETTER = 7.6  # width of a letter of a label, on average, on narrow screens, where letters are larger
 
 _CORNERS = {
@@ -83,11 +85,13 @@ def small_svg(graph: GraphBatch) -> Markup:
     return _paint(graph, THUMBNAIL, {"class": "thumbnail", "role": "img", "aria-label": made_of(graph)})
 
 
-def page_svg(graph: GraphBatch, key: str, name: str, target: int | None, weight: Emphasis) -> Markup:
+def page_svg(
+    graph: GraphBatch, key: str, name: str, target: int | None, weight: Emphasis, place: NodePlaces | None = None
+) -> Markup:
     """The drawing that the page's script brings to life; rows ``KEY-n0``, ``KEY-e0``, ... say what it shows."""
     titles = [_short_title(graph, node, target) for node in range(int(graph.sizes[0]))]
     attributes = {"class": "graph", "role": "group", "data-graph": key, "aria-label": name}
-    return _paint(graph, PAGE, attributes, target, weight, titles)
+    return _paint(graph, PAGE, attributes, target, weight, titles, place)
 
 
 def shape_svg(look: NodeStyle, x: float, y: float, radius: float = 8.5, outline: float = 1.3) -> Markup:
@@ -125,13 +129,21 @@ def _paint(
     target: int | None = None,
     weight: Emphasis | None = None,
     titles: Sequence[str] | None = None,
+    place: NodePlaces | None = None,
 ) -> Markup:
     """The element; ``titles``, one for each node, are shown on hover and read by screen readers."""
-    nodes, edges = drawing(graph, target, weight)
+    nodes, edges = drawing(graph, target, weight, place)
     placed = {node.number: _placed(node, frame) for node in nodes}
     lines = [_line(edge, placed[edge.source], placed[edge.target], frame) for edge in edges]
     return render(
-        "graph.svg", frame=frame, attributes=attributes, nodes=placed.values(), lines=lines, titles=titles, ink=INK
+        "graph.svg",
+        frame=frame,
+        attributes=attributes,
+        nodes=placed.values(),
+        lines=lines,
+        titles=titles,
+        ink=INK,
+        change=CHANGE,
     )
 
 
@@ -142,7 +154,8 @@ def _placed(node: DrawnNode, frame: Frame) -> _Placed:
     radius = frame.radius * (1.15 if frame.detailed and node.letter else 1.0) * (1 + 0.55 * node.strength)
     above = (node.above and y - radius - 18 > 0) or y + radius + 18 > frame.height
     half = len(node.label) * LETTER / 2 + 3
-    label = (min(max(x, half), frame.width - half) - x, -radius - 6 if above else radius + 15)
+    away = radius + (8 if node.changed else 0)
+    label = (min(max(x, half), frame.width - half) - x, -away - 6 if above else away + 15)
     return _Placed(node, x, y, radius, shape_svg(node.style, 0, 0, radius, 1.3 if frame.detailed else 0.6), label)
 
 

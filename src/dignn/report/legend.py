@@ -8,11 +8,12 @@ from markupsafe import Markup
 
 from dignn.graphs import description as readable
 from dignn.graphs.batch import GraphBatch
-from dignn.report.graph_drawing import INK, LINE, NodeStyle, dashes, node_styles
+from dignn.report.graph_drawing import CHANGE, INK, LINE, NodeStyle, dashes, node_styles
 from dignn.report.graph_svg import shape_svg
 
 CLASSIFIED = "the classified node"
 DIRECTION = "direction of a relation"
+CHANGED = "dashed ring, broad line: changed"
 
 
 def drawn_types(graphs: Sequence[GraphBatch]) -> dict[str, NodeStyle]:
@@ -29,12 +30,13 @@ def drawn_lines(graphs: Sequence[GraphBatch]) -> tuple[dict[str, str], bool]:
     return patterns, any(relation.directed for relation in here)
 
 
-def entries(graphs: Sequence[GraphBatch], target: bool) -> list[tuple[Markup, str]]:
+def entries(graphs: Sequence[GraphBatch], target: bool, changed: bool = False) -> list[tuple[Markup, str]]:
     """Marks, each to be put into a box of 24 by 24, and their names.
 
     Args:
         graphs: what is drawn, of one schema.
         target: whether a node is ringed.
+        changed: whether something is drawn as a change.
     """
     patterns, directed = drawn_lines(graphs)
     found = [(shape_svg(look, 12, 12), name) for name, look in drawn_types(graphs).items()]
@@ -44,6 +46,10 @@ def entries(graphs: Sequence[GraphBatch], target: bool) -> list[tuple[Markup, st
     if target:
         ring = Markup('<circle cx="12" cy="12" r="9" fill="none" stroke="{}" stroke-width="2.2"/>').format(INK)
         found.append((ring, CLASSIFIED))
+    if changed:
+        band = '<path d="M1 20H23" stroke="{0}" stroke-opacity=".3" stroke-width="7"/>'
+        dashed = '<circle cx="12" cy="8" r="7" fill="none" stroke="{0}" stroke-width="2.2" stroke-dasharray="4 3"/>'
+        found.append((Markup(band + dashed).format(CHANGE), CHANGED))
     return found
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from dignn.graphs.column_words import goes_without_saying, in_words
+from dignn.report.goes_by_words import class_words
 from dignn.report.graph_drawing import INK
 from dignn.report.graph_svg import still_svg, svg
 from dignn.report.graph_words import features_of
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 CARD_COLUMNS = 12
 # Classes that are shown: a notebook keeps every card.
 CARD_CLASSES = 24
+# Phrases of what the model goes by.
+CARD_TERMS = 3
 
 
 def explanation_html(explanation: Explanation) -> str:
@@ -48,9 +51,12 @@ def explanations_html(explanations: Explanations) -> str:
     """A card per class with its best explanation, of the first classes, and how to get at the others."""
     shown, hidden = list(explanations.items())[:CARD_CLASSES], list(explanations)[CARD_CLASSES:]
     best = [several[0] for _, several in shown if several]
-    cards = [(name, several, svg(several[0]) if several else None) for name, several in shown]
+    words = class_words(explanations.about, explanations.schema, CARD_TERMS)
+    cards = [(name, several, svg(several[0]) if several else None, words.get(name)) for name, several in shown]
     legend = _legend(best) if best else []
-    return clean(render("notebook_classes.html", ink=INK, cards=cards, legend=legend, hidden=hidden))
+    concluded = next((each.conclusion for each in words.values() if each.terms), "")
+    content = {"cards": cards, "legend": legend, "hidden": hidden, "concluded": concluded}
+    return clean(render("notebook_classes.html", ink=INK, **content))
 
 
 def _example(explanation: Explanation) -> dict[str, Any] | None:

@@ -10,8 +10,10 @@ from dignn.evidence.grammar import listed, noun, nouns
 from dignn.evidence.label_order import below_guessing
 from dignn.evidence.task_words import TaskWords, words_of
 from dignn.report.generator_words import origin_in_words
+from dignn.report.goes_by_words import class_words, concluded
 from dignn.report.graph_words import unbroken
 from dignn.report.lookup import entry, number_at, part, shows_real
+from dignn.report.told_terms import told_study
 
 if TYPE_CHECKING:
     from dignn.explanations.explanation import Explanations
@@ -39,6 +41,8 @@ def content(explanations: Explanations, panels: int | None = None) -> dict[str, 
     words = _words(explanations)
     what, more = origin_in_words(about)
     linked = len(explanations) if panels is None else panels
+    told, study = class_words(about, explanations.schema), told_study(about)
+    conclusion = "" if study is None else concluded(study, explanations.schema, "What they say")
     return {
         "title": title(about),
         "text": unbroken(" ".join(sentences(explanations))),
@@ -46,8 +50,9 @@ def content(explanations: Explanations, panels: int | None = None) -> dict[str, 
         "node": not words.whole,
         "origin": what,
         "chosen": " ".join(filter(None, [more, chosen_in_words(explanations)])),
+        "conclusion": f"{conclusion}." if conclusion and told else None,
         "rows": [
-            (name, f"class-{number}" if number <= linked else None, several[0] if several else None)
+            (name, f"class-{number}" if number <= linked else None, several[0] if several else None, told.get(name))
             for number, (name, several) in enumerate(explanations.items(), 1)
         ],
     }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from dignn.core.files import write_text
-from dignn.report import classes, how_made, overview, trust
+from dignn.report import classes, contrast_section, how_made, overview, trust
 from dignn.report.classes import Detail
 from dignn.report.safe_text import clean
 from dignn.report.templating import render, source
@@ -29,6 +29,7 @@ LEVELS = (
     Detail(ranks=1, whole=False, classes=200),
     Detail(ranks=1, whole=False, classes=50),
 )
+STYLES = ("style.css", "charts.css", "goes_by.css")
 # Runs before anything is drawn: with scripts, panels that are not chosen never flash up.
 EARLY = "document.documentElement.classList.add('js');"
 
@@ -40,7 +41,11 @@ def write_page(explanations: Explanations, path: Path) -> Path:
     """
     levels = [level for level in LEVELS if level.expected_bytes(explanations) <= MOST_BYTES] or [LEVELS[-1]]
     # The sections after the classes are the same in every detail.
-    rest = {"trust": trust.content(explanations), "how_made": how_made.content(explanations)}
+    rest: dict[str, Any] = {
+        "contrasts": contrast_section.content(explanations),
+        "trust": trust.content(explanations),
+        "how_made": how_made.content(explanations),
+    }
     text = ""
     for level in levels:
         text = _render(explanations, level, rest)
@@ -55,7 +60,7 @@ def _render(explanations: Explanations, detail: Detail, rest: dict[str, Any]) ->
     script = source("page.js")
     text = render(
         "page.html",
-        style=Markup(source("style.css") + source("charts.css")),
+        style=Markup("".join(map(source, STYLES))),
         early=Markup(EARLY),
         script=Markup(script),
         policy=policy(EARLY, script),

@@ -12,6 +12,7 @@ from dignn.core.numerals import tight_percent
 from dignn.metrics.controls import CONTROLS
 from dignn.metrics.counting import mean
 from dignn.metrics.metric import GROUPS, Figure, Metric, all_metrics
+from dignn.report import fidelity_section
 from dignn.report.charts.dots import CONTROL_SHAPES, Control, DotRow, dots, mark
 from dignn.report.graph_panel import legend
 from dignn.report.graph_svg import small_svg
@@ -44,6 +45,7 @@ def content(explanations: Explanations) -> dict[str, Any]:
         "difference": entry(explanations.about, str, "difference"),
         "graphs": _graphs(explanations),
         "real": real,
+        "fidelity": fidelity_section.content(explanations),
     }
     if not isinstance(metrics, Mapping):
         return {"measured": False, "summary": [], "realism": None, "faithfulness": None, **always}

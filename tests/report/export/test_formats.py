@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 import hand_made
+import studied_by_hand
 from dignn.core.errors import DignnError
 from dignn.explanations.explanation import Explanation
 from dignn.report.export.formats import FORMATS, export, export_all, file_stems
@@ -155,6 +156,22 @@ def test_where_one_file_fails_none_is_written(there: bool, tmp_path: Path, monke
         export_all(shown, folder, "json")
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     assert there or not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("hostile", [False, True])
+def test_what_the_model_goes_by_is_beside_the_graphs_as_json(hostile: bool, tmp_path: Path) -> None:
+    shown = studied_by_hand.authors(hostile)
+    paths = export_all(shown, tmp_path / "json", "json")
+    assert [path.name for path in paths].count("goes_by.json") == 1
+    told = json.loads((tmp_path / "json" / "goes_by.json").read_text())
+    name = list(shown)[1]
+    assert told["classes"][name]["sentence"] == clean(str(shown.sentence(name)))
+    terms = told["classes"][name]["terms"]
+    assert [(each["points"], each["decoy"]) for each in terms] == [(t.points, t.decoy) for t in shown.goes_by[name]]
+    assert len(told["classes"][name]["rules"]) == 2
+    assert told["fidelity"]["scorecard"] == shown.about["studied"]["scorecard"]
+    assert "rule_list" not in told["fidelity"]
+    assert "goes_by.json" not in [path.name for path in export_all(shown, tmp_path / "svg", "svg")]
 
 
 def test_a_folder_in_the_way_of_a_file_is_named_before_anything_is_written(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
@@ -17,6 +17,8 @@ from dignn.core.files import fill_folder, write_atomically, write_json, write_te
 from dignn.report.export.gexf import write_gexf
 from dignn.report.export.portable import portable_graph
 from dignn.report.export.svg_file import standalone_svg
+from dignn.report.goes_by_words import class_words
+from dignn.report.lookup import entry, part
 from dignn.report.safe_text import distinct
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 # Bytes of a class's name in a file name; systems allow about 255 for all of it.
 FILE_NAME_BYTES = 100
 PNG_DPI = 200
+# No explanation's file is called like this: their names end with numbers.
+GOES_BY_FILE = "goes_by.json"
 
 
 def _png(explanation: Explanation, path: Path) -> None:
@@ -65,6 +69,7 @@ def export_all(explanations: Explanations, folder: Path | str, format: str) -> l
 
     Numbers begin at 1, where ranks begin at 0. What no file name can hold becomes ``_`` in a class's name; classes
     whose names are then the same get a number. Where one explanation cannot be written, ``folder`` stays as it was.
+    As json, what the model goes by is in ``goes_by.json`` beside them, where that was sought.
     """
     suffix = _known(format, "You gave")
     folder = Path(folder)
@@ -75,11 +80,32 @@ def export_all(explanations: Explanations, folder: Path | str, format: str) -> l
         for number, explanation in enumerate(ranked, 1)
     }
 
+    told = _goes_by(explanations) if suffix == "json" else None
+
     def write(made: Path) -> None:
         for name, explanation in several.items():
             export(explanation, made / name)
+        if told is not None:
+            write_json(made / GOES_BY_FILE, told)
 
-    return fill_folder(folder, list(several), write) if several else []
+    names = [*several, *([] if told is None else [GOES_BY_FILE])]
+    return fill_folder(folder, names, write) if names else []
+
+
+def _goes_by(explanations: Explanations) -> dict[str, Any] | None:
+    """Sentence, scorecard and rules of every class, and how they were tested; None where they were not sought."""
+    about, studied = explanations.about, part(explanations.about, "studied")
+    classes = {
+        name: {
+            "sentence": words.sentence,
+            "terms": about["goes_by"][name],
+            "rules": entry(studied, list, "rule_list", name) or [],
+        }
+        for name, words in class_words(about, explanations.schema).items()
+        if name in explanations
+    }
+    fidelity = {name: value for name, value in studied.items() if name != "rule_list"}
+    return {"classes": classes, "fidelity": fidelity or None} if classes else None
 
 
 def file_stems(names: list[str]) -> dict[str, str]:

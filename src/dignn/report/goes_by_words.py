@@ -1,0 +1,195 @@
+"""What a model goes by, in a sentence for each class, and how far to believe it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dignn.core.errors import DignnError
+from dignn.core.numerals import percent
+from dignn.evidence.grammar import quoted
+from dignn.evidence.task_words import words_of
+from dignn.goes_by.phrases import phrase
+from dignn.goes_by.predicates import Predicate
+from dignn.goes_by.quantities import Count
+from dignn.goes_by.traits import Holds, Trait
+from dignn.goes_by.where import Where
+from dignn.graphs.schema import Schema
+from dignn.report.told_terms import Share, Studied, ToldRule, ToldTerm, told_study, told_terms
+
+# Phrases of a sentence; the others are counted.
+SENTENCE_TERMS = 5
+_OPEN, _CLOSE = "“", "”"
+
+
+@dataclass(frozen=True)
+class ClassWords:
+    """What the model goes by for a class, in words.
+
+    Args:
+        begin: ``The model goes by``, with doubt where there is some.
+        terms: the first terms, what is absent said so, and how many more there are; empty where there is none.
+        conclusion: how far the words of all classes together give the model's answers.
+    """
+
+    begin: str
+    terms: str
+    conclusion: str
+
+    @property
+    def sentence(self) -> str:
+        if not self.terms:
+            return "Nothing that was looked at speaks for this class or against it."
+        return f"{self.begin}: {self.terms}; {self.conclusion}."
+
+
+def class_words(about: Mapping[str, Any], schema: Schema | None, most: int = SENTENCE_TERMS) -> dict[str, ClassWords]:
+    """By class what the model goes by; empty where that was not studied.
+
+    Args:
+        about: what is told of a run.
+        schema: of its graphs; None where there is none.
+        most: how many phrases of terms there are at most.
+    """
+    study = told_study(about)
+    begin = "The model may go by" if study is not None and study.level == "poor" else "The model goes by"
+    conclusion = "how far this gives its answers was not tested" if study is None else concluded(study, schema)
+    return {
+        name: ClassWords(begin, terms_in_words(terms, schema, most), conclusion)
+        for name, terms in told_terms(about).items()
+    }
+
+
+def concluded(study: Studied, schema: Schema | None, what: str = "this") -> str:
+    """How much of a model's answers is reproduced: ``this reproduces 94 % of its answers on real authors, nearly all``.
+
+    Answers of every class count the same.
+
+    Args:
+        study: how it was tested.
+        schema: of the graphs; None where there is none.
+        what: what reproduces them.
+    """
+    value, guessed = study.scorecard.value, study.majority
+    whom = "real data" if schema is None else f"real {words_of(schema.task).things}"
+    told = f"{whole_percent(value)} of its answers on {whom}"
+    if guessed is not None and value <= guessed:
+        return f"{what} reproduces {told}, no more than guessing does: do not rely on it"
+    if study.level == "good":
+        return f"{what} reproduces {told}, nearly all"
+    beside = "" if guessed is None else f", beside {whole_percent(guessed)} by guessing"
+    if study.level == "fair":
+        return f"{what} reproduces {told}{beside}"
+    return f"{what} reproduces only {told}{beside}: do not rely on it"
+
+
+def terms_in_words(terms: Sequence[ToldTerm], schema: Schema | None, most: int = SENTENCE_TERMS) -> str:
+    """The terms that matter, those worth most first: decoys are not told, and absence is told for what it is."""
+    said = _joined([term for term in terms if not term.decoy and term.points], schema)
+    shown, rest = said[:most], sum(len(each.points) for each in said[most:])
+    listed = ", ".join([f"{each.words} ({_worth(each.points)})" for each in _elided(shown)])
+    return listed + (f" and {rest} more" if rest else "")
+
+
+def rule_in_words(rule: ToldRule, name: str) -> tuple[str, str]:
+    """``If it has “query”, then “one”``, and how often that is right."""
+    told = []
+    if rule.precision is not None:
+        told.append(f"right in {share_in_words(rule.precision)} of the cases where it applies")
+    if rule.recall is not None:
+        told.append(f"applies to {share_in_words(rule.recall)} of those that the model gives this class")
+    return f"If {rule.words}, then {quoted(name)}", "; ".join(told)
+
+
+def share_in_words(share: Share) -> str:
+    """``84 % (81 to 87 %)``."""
+    if share.interval is None:
+        return whole_percent(share.value)
+    low, high = map(whole_percent, share.interval)
+    return f"{whole_percent(share.value)} ({low.removesuffix(' %')} to {high})"
+
+
+def whole_percent(share: float) -> str:
+    """A percentage without digits behind the point, but never 0 or 100 where it is not: intervals are wider."""
+    return f"{100 * share:.0f} %" if 0.005 <= share < 0.995 else percent(share)
+
+
+def signed(value: float) -> str:
+    """``+3.1``, ``−0.4``, ``+0.04``: one digit, or two where one would be none."""
+    digits = f"{abs(value):.1f}" if abs(value) >= 0.095 or not value else f"{abs(value):.2f}"
+    sign = "+" if value >= 0 else "\N{MINUS SIGN}"
+    return f"{sign}{digits}"
+
+
+# -- phrases ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A phrase, and what each of its terms is worth."""
+
+    words: str
+    points: tuple[float, ...]
+
+
+def _joined(terms: Sequence[ToldTerm], schema: Schema | None) -> list[_Said]:
+    """Phrases of what speaks for a class; several columns that are absent at one place are one phrase."""
+    found: list[_Said] = []
+    absent: dict[Where, tuple[int, tuple[Trait, ...]]] = {}  # by place, in which phrase and what is not there
+    for term in sorted(terms, key=lambda term: -abs(term.points)):
+        predicate = term.predicate if term.points > 0 or term.predicate is None else term.predicate.absent
+        words = _phrased(predicate, schema)
+        lacked = None if predicate is None or words is None else _lacked(predicate)
+        if predicate is not None and lacked is not None:
+            place, before = absent.get(lacked.where, (len(found), ()))
+            together = Count(lacked.where, (*before, *lacked.traits))
+            both = _phrased(replace(predicate, quantity=together), schema)
+            if both is not None:
+                absent[lacked.where] = place, together.traits
+                points = (*found[place].points, abs(term.points)) if before else (abs(term.points),)
+                found[place : place + 1] = [_Said(both, points)]
+                continue
+        said = term.words if term.points > 0 else words or f"not: {term.words}"
+        found.append(_Said(said, (abs(term.points),)))
+    return found
+
+
+def _lacked(predicate: Predicate) -> Count | None:
+    """What a predicate says that there is none of, if that is one column; None where it says something else."""
+    quantity = predicate.quantity
+    if predicate.holds or predicate.above != 0.5 or not isinstance(quantity, Count) or len(quantity.traits) != 1:
+        return None
+    trait = quantity.traits[0]
+    there = isinstance(trait, Holds) and (trait.test, trait.value) in (("is", 1.0), ("above", 0.5))
+    return quantity if there else None
+
+
+def _phrased(predicate: Predicate | None, schema: Schema | None) -> str | None:
+    """A predicate in words; None where it is not known, or is not of this schema."""
+    try:
+        return None if predicate is None or schema is None else phrase(predicate, schema)
+    except (DignnError, LookupError, StopIteration):
+        return None
+
+
+def _worth(points: tuple[float, ...]) -> str:
+    """``+3.1``; of several the range."""
+    low, high = signed(min(points)), signed(max(points))
+    if len(points) == 1:
+        return high
+    return f"each {low}" if low == high else f"each {low} to {high}"
+
+
+def _elided(said: Sequence[_Said]) -> list[_Said]:
+    """Phrases that begin alike and end with a name stand together, and the beginning is said once."""
+    several: dict[str, list[_Said]] = {}
+    for each in said:
+        begin, _, name = each.words.partition(_OPEN)
+        alike = name.endswith(_CLOSE) and _OPEN not in name
+        several.setdefault(begin if alike else each.words, []).append(each)
+    return [
+        replace(each, words=each.words.removeprefix(begin)) if place and begin != each.words else each
+        for begin, group in several.items()
+        for place, each in enumerate(group)
+    ]
