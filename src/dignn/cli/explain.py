@@ -11,7 +11,7 @@ from dignn.cli.console import say_json, say_path
 from dignn.cli.options import EXPLAINER, Flag, Folder, Known, Method, Own, Preset, check_names, settings_of
 from dignn.cli.rebuild import as_noted
 from dignn.cli.subject import is_file, of_dataset, of_file, refuse_options
-from dignn.cli.summary import print_accuracy, print_explanations, print_figures, summary
+from dignn.cli.summary import print_accuracy, print_explanations, print_figures, print_goes_by, summary
 from dignn.cli.working import working
 from dignn.core.presets import DEFAULT_PRESET
 from dignn.core.run_folder import check_folder
@@ -80,8 +80,8 @@ def explain(
 
     A data set by name: dignn's own model of it is explained, and trained first if that has not been done yet. A file of
     your own: a HeteroData, a Data or a list of them, written by torch.save; the model is what --model returns. The
-    explanations are shown, and on the page, before they are measured; figures follow. A run that was stopped goes on
-    where it stopped.
+    explanations are shown first, and on the page; then what the model goes by, in words, and figures of all. A run that
+    was stopped goes on where it stopped.
 
     Example: dignn explain dblp --out runs/dblp --seed 0
 
@@ -123,12 +123,13 @@ def explain(
 def _explained(
     explainer: Explainer, subject: Subject, quiet: bool, json: bool, marks: tuple[str, ...] = ()
 ) -> Explanations:
-    """Explanations, shown as soon as they are there; then they are measured."""
+    """Explanations, shown as soon as they are there, then what the model goes by; then they are measured."""
     explanations = explainer.check(marks=marks).fit().explain(marks=marks or None, measure=False)
     if not json:
         if subject.card is not None and not quiet:
             print_accuracy(subject.card)
         print_explanations(explanations)
+        print_goes_by(explainer.study())
     return explainer.measure()
 
 

@@ -41,6 +41,7 @@ def print_accuracy(card: Mapping[str, Any]) -> None:
 def print_summary(explanations: Explanations) -> None:
     """Explanations and figures of a run."""
     print_explanations(explanations)
+    print_goes_by(explanations)
     print_figures(explanations)
 
 
@@ -50,14 +51,13 @@ def print_explanations(explanations: Explanations) -> None:
     for name, several in explanations.items():
         if several and several[0].evidence is not None:
             say(f"{name}: {several[0].evidence.text}")
-    _print_goes_by(explanations)
     _print_marks(explanations)
     difference = _difference(explanations)
     if difference is not None:
         say(f"Warning: {difference}")
 
 
-def _print_goes_by(explanations: Explanations) -> None:
+def print_goes_by(explanations: Explanations) -> None:
     """What the model goes by, a line for each class, and one that says how far to believe them."""
     from dignn.report.goes_by_words import class_words
 
