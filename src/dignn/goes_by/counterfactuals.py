@@ -20,7 +20,7 @@ from dignn.goes_by.contrasts.minimal_edits import minimal
 from dignn.goes_by.contrasts.side_by_side import Aim, side_by_side
 from dignn.goes_by.contrasts.starts import asked_pairs, typical_starts
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.editing import with_room
+from dignn.graphs.editing import with_room, with_used_rows
 from dignn.graphs.validity import check_validity
 from dignn.model.adapter import GNNAdapter
 from dignn.model.scores import Scores
@@ -119,7 +119,8 @@ def check_given(batch: GraphBatch, scores: Scores, members: Sequence[Members]) -
     classes = [each.class_index for each in members]
     if classes != list(range(batch.schema.num_classes)):
         raise DignnError(
-            f"Members are of the classes {classes}, and there are {batch.schema.num_classes}; give what all_members gives"
+            f"Members are of the classes {classes}, and there are {batch.schema.num_classes} classes; give what "
+            "all_members gives"
         )
     if len(scores) and int(scores.graph.max()) >= len(batch):
         raise DignnError(
@@ -132,6 +133,7 @@ def _told_by(
 ) -> Counterfactual:
     answer = judge.answer(graphs, torch.tensor([aim.node] * 2), torch.tensor([pair[1]] * 2))
     before, after = (tuple(row) for row in answer.probability.tolist())
-    first, second = (with_room(graphs[number], graphs.node_type.size(1)) for number in range(2))
+    size = int(graphs.mask.any(0).nonzero().max()) + 1
+    first, second = (with_room(with_used_rows(graphs[number]), size) for number in range(2))
     node = None if aim.node < 0 else aim.node
     return Counterfactual(*pair, first, second, node, edits, before, after, bool(answer.ok[1]))

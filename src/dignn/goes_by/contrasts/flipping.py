@@ -18,12 +18,12 @@ from dignn.graphs.edge_tables import NO_ROW
 from dignn.graphs.editing import with_room, with_used_rows
 
 # Nodes that may be added.
-_ROOM = 3
+_ROOM = 4
 # Whole graphs of rows that are drawn for a start, from which single rows are taken.
 _FILLS = 6
 # Rounds of edits, edited copies in a round: with other rows, and of other structure, with and without generated rows.
-_ROUNDS, _PATIENCE = 8, 3
-_ROW_TRIALS, _SHAPE_TRIALS, _ONLY_SHAPE_TRIALS = 16, 8, 32
+_ROUNDS, _PATIENCE = 10, 3
+_ROW_TRIALS, _SHAPE_TRIALS, _ONLY_SHAPE_TRIALS = 16, 8, 64
 # Chances of how many nodes get other rows at once.
 _AT_ONCE = (0.5, 0.3, 0.2)
 _NEAR_STEPS, _NEAR_WEIGHT = 2, 8.0
@@ -51,41 +51,47 @@ def flipped(
     """
     rng, size = seed.numpy(), start.node_type.size(1)
     start = with_room(with_used_rows(meant(start, aim, every=False)), size + _ROOM)
-    near = _near(start, aim.node)
-    current, fills, best = start, None, None
+    fills = None
     if generated:
         wished = GraphBatch.cat([meant(start, aim, every=bool(number % 2)) for number in range(_FILLS)])
-        best = yield Question(wished, wished.mask)
-        fills = best.graphs
-    answer = yield Question(start)
-    gap = float(answer.gap[0])
-    for whole in (False, True):
-        if whole:
-            if best is None:
-                return None
-            first = int(best.gap.argmin())
-            if bool(best.ok.any()):
-                return start, _labelled_like(best.graphs, int(best.ok.long().argmax()), start)
-            if float(best.gap[first]) >= gap:
-                return None
-            current, gap = _labelled_like(best.graphs, first, start), float(best.gap[first])
-        without = 0
-        for _ in range(_ROUNDS):
-            trials, fresh = _trials(current, fills, aim, near, size, rng)
-            if not len(trials):
-                break
-            answer = yield Question(trials, fresh)
-            if bool(answer.ok.any()):
-                margin = answer.margin.masked_fill(~answer.ok, -torch.inf)
-                return start, _one(answer.graphs, int(margin.argmax()))
-            place = int(answer.gap.argmin())
-            if float(answer.gap[place]) < gap - _LEAST_FALL:
-                current, gap, without = _one(answer.graphs, place), float(answer.gap[place]), 0
-            else:
-                without += 1
-                if without == _PATIENCE:
-                    break
-    return None
+        fills = yield Question(wished, wished.mask)
+    rows = None if fills is None else fills.graphs
+    near = _near(start, aim.node)
+    first = yield Question(start)
+    after, reached = yield from _nearer(start, float(first.gap[0]), rows, aim, near, size, rng)
+    if not reached and fills is not None:
+        place = int(fills.gap.argmin())
+        whole = replace(_one(fills.graphs, place), label=start.label, graph_label=start.graph_label)
+        if bool(fills.ok[place]):
+            return start, whole
+        after, reached = yield from _nearer(whole, float(fills.gap[place]), rows, aim, near, size, rng)
+    return (start, after) if reached else None
+
+
+def _nearer(
+    current: GraphBatch,
+    gap: float,
+    fills: GraphBatch | None,
+    aim: Aim,
+    near: Tensor,
+    size: int,
+    rng: np.random.Generator,
+) -> Generator[Question, Answer, tuple[GraphBatch, bool]]:
+    """Edits a graph as long as that brings it nearer: what comes out, and whether it is what is wanted."""
+    without = 0
+    for _ in range(_ROUNDS):
+        trials, fresh = _trials(current, fills, aim, near, size, rng)
+        if not len(trials) or without == _PATIENCE:
+            break
+        answer = yield Question(trials, fresh)
+        if bool(answer.ok.any()):
+            # the clearest one, of which most can be undone
+            return _one(answer.graphs, int(answer.margin.masked_fill(~answer.ok, -torch.inf).argmax())), True
+        place = int(answer.gap.argmin())
+        without += 1
+        if float(answer.gap[place]) < gap - _LEAST_FALL:
+            current, gap, without = _one(answer.graphs, place), float(answer.gap[place]), 0
+    return current, False
 
 
 def meant(graph: GraphBatch, aim: Aim, *, every: bool) -> GraphBatch:
@@ -101,11 +107,9 @@ def _trials(
 ) -> tuple[GraphBatch, Tensor]:
     """Edited copies of a graph, and (n, N) bool nodes that need rows."""
     positions = current.node_type.size(1)
-    added = int(current.mask[0, size:].sum())
     count = _ONLY_SHAPE_TRIALS if fills is None else _SHAPE_TRIALS
-    # positions of nodes that were added and taken away again are not used twice
-    last = int(current.mask[0].nonzero().max()) + 1
-    free = max(size, last) if added < _ROOM else positions
+    # nodes that are added go behind those of the start, so that a position never means two of these
+    free = max(size, int(current.mask[0].nonzero().max()) + 1)
     shaped, fresh = structural_trials(current, aim.node, near, free, count, rng)
     if fills is None:
         return shaped, fresh
@@ -153,7 +157,3 @@ def _near(graph: GraphBatch, node: int) -> Tensor:
 def _one(graphs: GraphBatch, number: int) -> GraphBatch:
     """One of several graphs, with all its positions."""
     return with_room(with_used_rows(graphs[number]), graphs.node_type.size(1))
-
-
-def _labelled_like(graphs: GraphBatch, number: int, start: GraphBatch) -> GraphBatch:
-    return replace(_one(graphs, number), label=start.label, graph_label=start.graph_label)

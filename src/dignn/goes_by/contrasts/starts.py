@@ -12,7 +12,7 @@ from dignn.selection.representative import NEARER_SHARE
 # Ordered pairs of classes at most.
 MOST_PAIRS = 24
 # Graphs that searches for one pair start from.
-STARTS = 3
+STARTS = 4
 
 
 def asked_pairs(scores: Scores) -> list[tuple[int, int]]:
