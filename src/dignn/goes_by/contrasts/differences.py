@@ -27,7 +27,7 @@ class Differences:
         edits: all of them: nodes first, then edges, columns of nodes, columns of edges.
 
     Raises:
-        DignnError: a node changes its type, or an edge its relation.
+        DignnError: a node changes its type.
     """
 
     def __init__(self, before: GraphBatch, after: GraphBatch) -> None:
@@ -108,9 +108,7 @@ class Differences:
         stays = self.after.mask[0]
         changed = ((was != now) | (was != now).T) & stays[:, None] & stays[None, :] & (self._pair == _NEVER)
         for u, v in changed.triu(1).nonzero().tolist():
-            old, new = bool(was[u, v] or was[v, u]), bool(now[u, v] or now[v, u])
-            if old and new:
-                raise DignnError("An edge changes its relation; remove it and add another node's, or keep it")
+            new = bool(now[u, v] or now[v, u])
             graph = self.after if new else self.before
             source, target = _ends(graph, u, v)
             kind = EditKind.EDGE_ADDED if new else EditKind.EDGE_REMOVED
@@ -183,7 +181,7 @@ class Differences:
     def _with_edge_rows(self, batch: GraphBatch, done: Tensor) -> GraphBatch:
         for label, (old, new) in self._values.items():
             cells = graph, u, v = own_cells(batch, batch.node_type, label)
-            added = self.before.edge[0, u, v] == 0
+            added = self.before.edge[0, u, v] != self.before.schema.generated_edges[label].relation
             change = _bits(done, self._cells[label])[graph, u, v] | added[:, None]
             rows = torch.where(change, new[u, v], old[u, v])
             batch = with_rows(batch, label, cells, torch.arange(len(rows)), rows)

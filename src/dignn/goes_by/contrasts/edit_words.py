@@ -30,7 +30,7 @@ def edit_words(edit: Edit, before: GraphBatch, after: GraphBatch, node: int | No
     if edit.kind is EditKind.NODE_ADDED:
         return f"{a(noun(type_name(graph, edit.node)))} is added{_joined(edit, graph, node, steps)}"
     if edit.kind in (EditKind.EDGE_REMOVED, EditKind.EDGE_ADDED):
-        return _edge(edit, graph, node, steps)
+        return _edge(edit, graph, before, node, steps)
     if edit.kind is EditKind.ROW:
         spec = graph.schema.spec(type_name(graph, edit.node))
         return f"{_thing(graph, edit.node, node, steps)} {_instead(spec, edit)}"
@@ -56,11 +56,17 @@ def _column(edit: Edit, graph: GraphBatch, node: int | None, steps: list[int]) -
     return f"{name} goes from {in_words(edit.before, column)} to {in_words(edit.after, column)}"
 
 
-def _edge(edit: Edit, graph: GraphBatch, node: int | None, steps: list[int]) -> str:
+def _edge(edit: Edit, graph: GraphBatch, before: GraphBatch, node: int | None, steps: list[int]) -> str:
     one, other = _two(edit, graph, node, steps)
     if edit.kind is EditKind.EDGE_REMOVED:
         return f"{one} loses its edge{_by(edit, graph)} to {other}"
-    return f"{one} gets an edge{_by(edit, graph)} to {other}"
+    codes = int(before.edge[0, edit.node, edit.other]), int(before.edge[0, edit.other, edit.node])
+    if not any(codes):
+        return f"{one} gets an edge{_by(edit, graph)} to {other}"
+    was = graph.schema.relations[max(codes) - 1]
+    if was.label == edit.relation:
+        return f"the edge{_by(edit, graph)} between {one} and {other} is turned round"
+    return f"the edge between {one} and {other} becomes another{_by(edit, graph)}"
 
 
 def _joined(edit: Edit, graph: GraphBatch, node: int | None, steps: list[int]) -> str:

@@ -12,7 +12,7 @@ class EditKind(str, Enum):
     COLUMN = "column"  # one column of a node or of an edge, or one category that has a column for each value
     ROW = "row"  # a node of an identity type becomes another member
     EDGE_REMOVED = "edge removed"
-    EDGE_ADDED = "edge added"
+    EDGE_ADDED = "edge added"  # in place of one that was there, too
     NODE_REMOVED = "node removed"  # with its edges
     NODE_ADDED = "node added"  # with its features and one edge
 

@@ -14,7 +14,7 @@ from dignn.core.seeds import Seed
 from dignn.features.bank import FeatureBank
 from dignn.goes_by.contrasts.answers import Answer, Judge
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.edge_tables import edge_values, own_cells, with_rows
+from dignn.graphs.edge_tables import NO_ROW, edge_values, own_cells, with_rows
 from dignn.graphs.editing import with_room, with_used_rows
 
 Found = TypeVar("Found")
@@ -108,7 +108,7 @@ def _asked(
     size = max(question.graphs.node_type.size(1) for question in asked.values())
     graphs = with_room(GraphBatch.cat([question.graphs for question in asked.values()]), size)
     fresh = torch.cat([_marks(question, size) for question in asked.values()])
-    if bank is not None and bool(fresh.any()):
+    if bank is not None:
         graphs = _drawn(graphs, fresh, bank, seed)
     count = torch.tensor([len(question.graphs) for question in asked.values()])
     node, wanted = (
@@ -134,8 +134,10 @@ def _marks(question: Question, size: int) -> Tensor:
 
 
 def _drawn(graphs: GraphBatch, fresh: Tensor, bank: FeatureBank, seed: Seed) -> GraphBatch:
-    """The same graphs with generated rows for some nodes (B, N), and for the edges of these."""
-    index = fresh.any(1).nonzero()[:, 0]
+    """The same graphs with generated rows for some nodes (B, N), for the edges of these, and for edges without one."""
+    index = (fresh.any(1) | _lacking(graphs)).nonzero()[:, 0]
+    if not len(index):
+        return graphs
     some, size = graphs[index], graphs.node_type.size(1)
     marks = fresh[index][:, : some.node_type.size(1)]
     drawn = bank.redraw(replace(some, edge_row=None, edge_tables={}), marks, seed=seed)
@@ -143,10 +145,17 @@ def _drawn(graphs: GraphBatch, fresh: Tensor, bank: FeatureBank, seed: Seed) -> 
         cells = graph, u, v = own_cells(drawn, drawn.node_type, label)
         rows = edge_values(drawn, label, cells)
         assert some.edge_row is not None
-        kept = ~(marks[graph, u] | marks[graph, v]) & (some.edge_row[cells] >= 0)
+        kept = ~(marks[graph, u] | marks[graph, v]) & (some.edge_row[cells] != NO_ROW)
         rows[kept] = edge_values(some, label, (graph[kept], u[kept], v[kept]))
         drawn = with_rows(drawn, label, cells, torch.arange(len(rows)), rows)
     rest = torch.ones(len(graphs), dtype=torch.bool)
     rest[index] = False
     place = torch.cat([rest.nonzero()[:, 0], index])
     return with_room(GraphBatch.cat([graphs[rest], drawn])[place.argsort()], size)
+
+
+def _lacking(graphs: GraphBatch) -> Tensor:
+    """(B,) whether an edge has no row that edges of its relation have."""
+    carrying = torch.tensor([each.relation for each in graphs.schema.generated_edges.values()], dtype=torch.long)
+    there = torch.isin(graphs.edge, carrying)
+    return (there if graphs.edge_row is None else there & (graphs.edge_row == NO_ROW)).flatten(1).any(1)
