@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -49,6 +50,7 @@ class World:
     graphs: GraphBatch
     adapter: GNNAdapter
     bank: Any
+    real: tuple[Members, ...] = ()  # of both classes, in place of those among the graphs
 
     @property
     def scores(self) -> Scores:
@@ -56,7 +58,7 @@ class World:
 
     @property
     def members(self) -> list[Members]:
-        return all_members(self.scores, self.graphs, seed=Seed(0))
+        return list(self.real) or all_members(self.scores, self.graphs, seed=Seed(0))
 
     def search(self, seed: int = 0) -> list[Counterfactual]:
         with single_thread():
@@ -249,6 +251,36 @@ def test_a_class_that_cannot_be_reached_gives_none() -> None:
     assert len(world.members[1]) > 0
     assert asked_pairs(world.scores) == [(0, 1)]
     assert world.search() == []
+
+
+class Linear(nn.Module):
+    """As many neighbours as there are beyond two and a half speak for the second class."""
+
+    def forward(self, edge_index: Tensor, num_nodes: int) -> Tensor:
+        score = torch.bincount(edge_index[1], minlength=num_nodes).float() - 2.5
+        return torch.stack([-score, score], dim=1)
+
+
+def members_of_degrees(index: int, degrees: Sequence[int]) -> Members:
+    """Ten nodes of each of these degrees, as that model sees them."""
+    score = np.repeat(np.array(degrees), 10) - 2.5
+    points = np.stack([-score, score], axis=1)
+    own = np.sort(points[:, index])
+    return Members(index, own, own, points, np.full(len(score), 0.5))
+
+
+@pytest.mark.parametrize(("real", "reached"), [((3,), 3), ((5, 6), 5), ((40, 41), None)])
+def test_the_range_of_real_members_is_reached_or_nothing_is_told(real: Sequence[int], reached: int | None) -> None:
+    """That the model says the class of a node with three neighbours is not enough where real members have more."""
+    schema = homogeneous("node")
+    members = members_of_degrees(0, (1, 2)), members_of_degrees(1, real)
+    adapter = GNNAdapter(Linear(), schema, return_type="raw")
+    world = World(graphs_of(schema, 40, 4), adapter, None, members)
+    more = [pair for pair in world.search() if pair.target == 1]
+    assert len(more) == (reached is not None)
+    for pair in more:
+        check(world, pair)
+        assert int(pair.after.undirected[0, pair.node].sum()) == reached
 
 
 class Weights(nn.Module):
