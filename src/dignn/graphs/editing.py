@@ -93,7 +93,8 @@ def with_edges(batch: GraphBatch, u: Tensor, v: Tensor, code: Tensor) -> GraphBa
     Raises:
         SchemaError: the metagraph does not have such an edge.
 
-    Where edges of the relation carry something, the edge has no row yet: :meth:`FeatureBank.redraw` of an end gives it one.
+    Where edges of the relation carry something, the edge has no row yet: :meth:`FeatureBank.redraw` of an end gives it
+    one.
     """
     some = (code > 0).nonzero()[:, 0]
     u, v, code = u[some], v[some], code[some]
