@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from dignn.core.errors import SchemaError
 from dignn.graphs.batch import PADDING, GraphBatch
-from dignn.graphs.edge_tables import NO_ROW
+from dignn.graphs.edge_tables import NO_ROW, own_cells, with_rows
 
 
 def without_nodes(batch: GraphBatch, gone: Tensor) -> GraphBatch:
@@ -22,6 +23,58 @@ def without_nodes(batch: GraphBatch, gone: Tensor) -> GraphBatch:
         label=batch.label.masked_fill(gone, PADDING),
         row=batch.row.masked_fill(gone, PADDING),
     )
+
+
+def with_room(batch: GraphBatch, size: int) -> GraphBatch:
+    """The same graphs with padding up to ``size`` nodes; those that have as many or more stay as they are."""
+    extra = max(size - batch.node_type.size(1), 0)
+    cells = None if batch.edge_row is None else pad(batch.edge_row, (0, extra, 0, extra), value=NO_ROW)
+    return replace(
+        batch,
+        node_type=pad(batch.node_type, (0, extra), value=PADDING),
+        edge=pad(batch.edge, (0, extra, 0, extra)),
+        label=pad(batch.label, (0, extra), value=PADDING),
+        row=pad(batch.row, (0, extra), value=PADDING),
+        edge_row=cells,
+    )
+
+
+def with_used_rows(batch: GraphBatch) -> GraphBatch:
+    """The same graphs with tables of those rows only that they use: parts of a batch share its tables."""
+    row, tables = batch.row.clone(), {}
+    for name, table in batch.tables.items():
+        here = batch.node_type == batch.schema.type_index(name)
+        used, row[here] = torch.unique(row[here], return_inverse=True)
+        tables[name] = table[used]
+    found = replace(batch, row=row, tables=tables)
+    for label, table in batch.edge_tables.items():
+        assert batch.edge_row is not None  # there are tables
+        cells = own_cells(batch, batch.node_type, label)
+        used, place = torch.unique(batch.edge_row[cells], return_inverse=True)
+        found = with_rows(found, label, cells, place, table[used])
+    return found
+
+
+def with_nodes(batch: GraphBatch, position: Tensor, node_type: Tensor) -> GraphBatch:
+    """The same graphs with one more node each, not joined to anything.
+
+    Args:
+        batch: B graphs.
+        position: (B,) where the nodes go: padding.
+        node_type: (B,) what they are; -1 leaves a graph as it is.
+
+    Raises:
+        SchemaError: there is a node already, or no such position.
+
+    Where nodes of the type carry features, the node has no row yet: :meth:`FeatureBank.redraw` gives it one.
+    """
+    some = (node_type >= 0).nonzero()[:, 0]
+    size = batch.node_type.size(1)
+    inside = bool(((position[some] >= 0) & (position[some] < size)).all())
+    if not inside or bool(batch.mask[some, position[some]].any()):
+        raise SchemaError("A node would go where there is one, or no room; give a position that is padding (with_room)")
+    types = batch.node_type.index_put((some, position[some]), node_type[some])
+    return replace(batch, node_type=types)
 
 
 def without_edges(batch: GraphBatch, gone: Tensor) -> GraphBatch:
@@ -40,7 +93,8 @@ def with_edges(batch: GraphBatch, u: Tensor, v: Tensor, code: Tensor) -> GraphBa
     Raises:
         SchemaError: the metagraph does not have such an edge.
 
-    Where edges of the relation carry something, the edge has no row yet: :meth:`FeatureBank.redraw` gives it one.
+    Where edges of the relation carry something, the edge has no row yet: :meth:`FeatureBank.redraw` of an end gives it
+    one.
     """
     some = (code > 0).nonzero()[:, 0]
     u, v, code = u[some], v[some], code[some]
