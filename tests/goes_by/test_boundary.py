@@ -15,7 +15,6 @@ from dignn.core.seeds import Seed
 from dignn.goes_by.boundary import EVEN, MOST_UNDECIDED, undecided
 from dignn.goes_by.contrasts.differences import Differences
 from dignn.goes_by.counterfactuals import Counterfactual
-from dignn.goes_by.told_contrasts import told
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.schema import Layout
@@ -126,7 +125,7 @@ def test_where_all_is_decided_the_way_between_a_pair_is_walked() -> None:
 def test_what_is_told_names_its_graphs() -> None:
     graphs, scores = scores_at([[0.46, 0.44, 0.1]], [0.0])
     between = undecided(graphs, scores, members([0.0, 5.0, 50.0]), Seed(0))
-    pairs, rest, kept = told([pair(), pair()], between, SCHEMA)
+    pairs, rest, kept = contrasts_told([pair(), pair()], between, SCHEMA)
     assert json.loads(json.dumps([pairs, rest])) == [pairs, rest]  # as a file gives it back
     assert kept is not None
     assert len(kept.check()) == 5
@@ -144,7 +143,7 @@ def test_what_is_told_names_its_graphs() -> None:
 
 
 def test_nothing_found_is_nothing_told() -> None:
-    assert told([], [], SCHEMA) == ([], [], None)
+    assert contrasts_told([], [], SCHEMA) == ([], [], None)
 
 
 def test_members_of_other_classes_are_refused() -> None:

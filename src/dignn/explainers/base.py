@@ -20,11 +20,12 @@ from dignn.core.torch_defaults import plain_torch
 from dignn.explainers.chosen import Explained, chosen_explanations
 from dignn.explainers.marked import chosen_markers, marked
 from dignn.explainers.model_and_data import agreement
-from dignn.explainers.prepared import Prepared
+from dignn.explainers.prepared import FEATURES, Prepared
 from dignn.explainers.settings import RunSettings
 from dignn.explainers.studying import STUDY_FILE, Study, study
 from dignn.explanations.explanation import Explanations
 from dignn.explanations.explanation_files import GENERATION_FILE, METRICS_FILE, REFERENCE, REPORT_FILE, read_metrics
+from dignn.features.bank import FeatureBank
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.validity import Validity, check_validity
 from dignn.metrics.run import Measuring, drawn
@@ -168,7 +169,8 @@ class Explainer(Prepared, ABC):
             )
         self._metrics = self._known_metrics(measure_again)
         self._study = self._known_study(measure_again)
-        explanations = Explanations(by_class, self._told(validity, top_k, told), reference)
+        contrasts = None if self._study is None else self._study.contrasts
+        explanations = Explanations(by_class, self._told(validity, top_k, told), reference, contrasts)
         if self.run.folder is not None:
             explanations.save(self.run.folder)
             explanations.report(self.run.folder / REPORT_FILE)
@@ -194,7 +196,9 @@ class Explainer(Prepared, ABC):
             with single_thread():
                 make = partial(self._studied, explained)
                 self._study = self.run.artifact(STUDY_FILE, make, Study.save, Study.load, anew=again)
-        self._explained = explained.told(**self._study.told, timings=self.run.note_timings())
+        self._explained = explained.told(
+            contrasts=self._study.contrasts, **self._study.told, timings=self.run.note_timings()
+        )
         if self.run.folder is not None:
             self._explained.explanations.save(self.run.folder)
             self._explained.explanations.report(self.run.folder / REPORT_FILE)
@@ -305,9 +309,25 @@ class Explainer(Prepared, ABC):
         return self._explained
 
     def _studied(self, explained: Explained) -> Study:
-        ranking, seed = explained.ranking, self.seed.child("goes by")
+        ranking = explained.ranking
         with self.run.stage("STUDY") as tick:
-            return study(ranking.candidates, ranking.scores, self.adapter, self.real, self.train_scores, seed, tick)
+            return study(
+                ranking.candidates,
+                ranking.scores,
+                self.adapter,
+                self._learned_bank(),
+                real=self.real,
+                train_scores=self.train_scores,
+                members=self.members,
+                seed=self.seed.child("goes by"),
+                tick=tick,
+            )
+
+    def _learned_bank(self) -> FeatureBank | None:
+        """The generators of features, if they have learned: in this process, or as the run folder tells."""
+        if not self.bank.learned and self.run.folder is not None and (self.run.folder / FEATURES).exists():
+            self.learn_features()
+        return self.bank if self.bank.learned else None
 
     def _measured(self, explained: Explained) -> dict[str, Any]:
         if self.run.folder is not None:

@@ -33,9 +33,11 @@ class Explained:
     ranking: Ranking
     validity: Validity
 
-    def told(self, **more: Any) -> Explained:
-        """The same with more to tell."""
-        return replace(self, explanations=replace(self.explanations, about={**self.explanations.about, **more}))
+    def told(self, *, contrasts: GraphBatch | None = None, **more: Any) -> Explained:
+        """The same with more to tell, and graphs that go with it."""
+        before = self.explanations
+        kept = before.contrasts if contrasts is None else contrasts
+        return replace(self, explanations=replace(before, about={**before.about, **more}, contrasts=kept))
 
 
 def chosen_explanations(

@@ -190,7 +190,7 @@ class Prepared:
                     self.real.data, self.real.learned, self.real.train, seed=seed, tick=tick, apart=apart
                 )
 
-        if self.run.folder is None and self.bank.parts:  # they have learned, and no file says so
+        if self.run.folder is None and self.bank.learned:  # they have learned, and no file says so
             return
         self.run.artifact(FEATURES, fit, FeatureBank.save, self.bank.load)
 

@@ -17,9 +17,14 @@ from dignn.core.processes import map_processes
 from dignn.core.progress import Tick
 from dignn.core.seeds import Seed
 from dignn.core.threads import cores
+from dignn.explanations.explanation_files import CONTRASTS
+from dignn.features.bank import FeatureBank
+from dignn.goes_by.boundary import undecided
+from dignn.goes_by.counterfactuals import counterfactuals
 from dignn.goes_by.fidelity import Fidelity, fidelity
 from dignn.goes_by.finding import STUDIED_PLACES, find
 from dignn.goes_by.telling import terms_told, tested_told
+from dignn.goes_by.telling_contrasts import contrasts_told
 from dignn.graphs.batch import GraphBatch, spread
 from dignn.graphs.schema import Schema
 from dignn.metrics.controls import control_set
@@ -28,6 +33,7 @@ from dignn.metrics.run import FLOOR, OURS
 from dignn.model.adapter import GNNAdapter
 from dignn.model.scores import Scores
 from dignn.sampling.division import RealGraphs, is_learned
+from dignn.selection.members import Members
 
 STUDY_FILE = "goes_by.json"
 # Columns of all tables together from which on processes are worth their start.
@@ -41,26 +47,35 @@ class Study:
     Args:
         told: what stands in ``explanations.json``: ``goes_by``, ``studied`` and what else was found.
         fidelity: by column of ``metrics.json`` the value of ``sound.fidelity`` there.
+        contrasts: the graphs of counterfactual pairs and those between classes, by number in ``told``.
     """
 
     told: dict[str, Any]
     fidelity: dict[str, dict[str, float]]
+    contrasts: GraphBatch | None = None
 
     def save(self, path: Path) -> None:
+        """Writes the file, and before it the graphs beside it."""
+        if self.contrasts is not None:
+            self.contrasts.save(path.with_name(CONTRASTS))
         write_json(path, {"told": self.told, "fidelity": self.fidelity})
 
     @classmethod
     def load(cls, path: Path) -> Study:
-        found = read_json(path, "told", "fidelity")
-        return cls(found["told"], found["fidelity"])
+        """Reads what :meth:`save` wrote."""
+        found, graphs = read_json(path, "told", "fidelity"), path.with_name(CONTRASTS)
+        return cls(found["told"], found["fidelity"], GraphBatch.load(graphs) if graphs.exists() else None)
 
 
 def study(
     graphs: GraphBatch,
     scores: Scores,
     adapter: GNNAdapter,
+    bank: FeatureBank | None,
+    *,
     real: RealGraphs,
     train_scores: Scores,
+    members: Sequence[Members],
     seed: Seed,
     tick: Tick,
 ) -> Study:
@@ -72,7 +87,9 @@ def study(
     Args:
         graphs, scores: valid candidates, and what the model says of them.
         adapter: asks the model.
+        bank: generators of features that have learned; None where none has.
         real, train_scores: real graphs, and what the model says of those to learn from.
+        members: real members of each class among them.
         seed: of everything that is drawn.
         tick: progress.
     """
@@ -89,14 +106,36 @@ def study(
         found = find(graphs, scores, seed)
         tick(1, 2)
         tested = fidelity(found, *test, seed) if len(test[1]) else None
+        pairs, between, contrasts = _contrasts(graphs, scores, members, adapter, bank, seed)
         figures = {OURS: None if tested is None else _figures(tested), **dict(zip(others, beside(), strict=True))}
     tick(2, 2)
-    told: dict[str, Any] = {"goes_by": terms_told(found, graphs.schema)}
+    told: dict[str, Any] = {
+        "goes_by": terms_told(found, graphs.schema),
+        "counterfactuals": pairs,
+        "undecided": between,
+    }
     if tested is not None:
         by_others = {"floor": figures[FLOOR], "noise": figures[noise]}
         told["studied"] = tested_told(found, tested, graphs.schema) | by_others
-    told = json.loads(json.dumps(told))  # as a file gives it back
-    return Study(told, {name: value for name, value in figures.items() if value is not None})
+    kept = {name: value for name, value in figures.items() if value is not None}
+    return Study(json.loads(json.dumps(told)), kept, contrasts)  # as a file gives it back
+
+
+def _contrasts(
+    graphs: GraphBatch,
+    scores: Scores,
+    members: Sequence[Members],
+    adapter: GNNAdapter,
+    bank: FeatureBank | None,
+    seed: Seed,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], GraphBatch | None]:
+    """What would change the model's mind, and what it cannot decide; nothing where no generator could edit graphs."""
+    if bank is None and (graphs.tables or graphs.edge_tables):
+        return [], [], None
+    own = seed.child("contrasts")
+    pairs = counterfactuals(graphs, scores, members, adapter, bank, own)
+    between = undecided(graphs, scores, members, own, pairs=pairs, adapter=adapter)
+    return contrasts_told(pairs, between, graphs.schema)
 
 
 def _unseen(real: RealGraphs, adapter: GNNAdapter) -> tuple[GraphBatch, Scores]:

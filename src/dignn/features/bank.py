@@ -168,6 +168,11 @@ class FeatureBank:
         self._reserves = {source: Reserve(self.schema.spec(source).width, seed.child(source)) for source in sources}
 
     @property
+    def learned(self) -> bool:
+        """Whether there is anything to draw from."""
+        return bool(self.parts or self._means)
+
+    @property
     def learning_steps(self) -> int:
         """Steps of the generator that learns longest, of those that node types may get; 0 where none learns.
 

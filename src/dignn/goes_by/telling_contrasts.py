@@ -12,7 +12,7 @@ from dignn.graphs.batch import GraphBatch
 from dignn.graphs.schema import Schema
 
 
-def told(
+def contrasts_told(
     counterfactuals: Sequence[Counterfactual], undecided: Sequence[Undecided], schema: Schema
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], GraphBatch | None]:
     """What was found, in words.
