@@ -15,6 +15,7 @@ from dignn.core.seeds import Seed
 from dignn.goes_by.boundary import EVEN, MOST_UNDECIDED, undecided
 from dignn.goes_by.contrasts.differences import Differences
 from dignn.goes_by.counterfactuals import Counterfactual
+from dignn.goes_by.telling_contrasts import contrasts_told
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.schema import Layout
