@@ -15,7 +15,7 @@ from dignn.core.seeds import Seed
 from dignn.features.bank import FeatureBank
 from dignn.goes_by.interventions.cutting import cut
 from dignn.goes_by.interventions.matched_pairs import matched
-from dignn.goes_by.interventions.setting_columns import by_columns, set_columns
+from dignn.goes_by.interventions.setting_columns import by_columns, set_columns, settable
 from dignn.goes_by.interventions.sources import Pairs, chosen_places
 from dignn.goes_by.places import Places
 from dignn.goes_by.predicates import Predicate, truth
@@ -28,7 +28,7 @@ _PAIRS, _ALL_PAIRS, _FEWEST_PAIRS, _ENOUGH = 48, 2304, 16, 8
 # A change of log-odds counts as no more than this, so that extremes of a model without bounds do not speak for all.
 _MOST_CHANGE = 10.0
 # Shares of its points that the effect of a decoy does not reach on their side, and single changes not in size.
-_EFFECT_SHARE, _SIZE_SHARE = 0.1, 0.25
+_EFFECT_SHARE, _SIZE_SHARE = 0.05, 0.25
 
 
 @dataclass(frozen=True)
@@ -146,11 +146,11 @@ class _Trial:
         most = max(_FEWEST_PAIRS, min(_PAIRS, _ALL_PAIRS // len(self.predicates)))
         columns = {each: one for each, one in enumerate(self.predicates) if by_columns(one)}
         structure = {each: one for each, one in enumerate(self.predicates) if each not in columns}
-        chosen = {
-            each: chosen_places(true[:, each], self.places.graph, most, self.seed.child("places", each), both=both)
-            for some, both in ((columns, True), (structure, False))
-            for each in some
-        }
+        chosen = {}
+        for each, predicate in enumerate(self.predicates):
+            possible = settable(self.places, predicate) if each in columns else true[:, each]
+            seed = self.seed.child("places", each)
+            chosen[each] = chosen_places(true[:, each], possible, self.places.graph, most, seed)
         tick(1, 4)
         set_ones = set_columns(self.places, columns, {each: chosen[each] for each in columns}, self.bank, self.seed)
         tick(2, 4)
@@ -158,8 +158,8 @@ class _Trial:
         cut_ones = cut(self.places, structure, chosen, others, self.seed)
         tick(3, 4)
         found: dict[int, _Change] = {}
-        for pairs in (set_ones, cut_ones):
-            if pairs is not None and len(pairs):
+        for pairs in [*set_ones, *cut_ones]:
+            if len(pairs):
                 change = self._asked(pairs)
                 for each in np.unique(pairs.predicate).tolist():
                     here = pairs.predicate == each
@@ -184,7 +184,7 @@ class _Trial:
 
     def _matched(self, true: np.ndarray, each: int, most: int) -> _Change:
         seed = self.seed.child("matched", each)
-        chosen = chosen_places(true[:, each], self.places.graph, most, seed)
+        chosen = chosen_places(true[:, each], np.ones(len(true), dtype=bool), self.places.graph, most, seed)
         intended = self.scores.labels(self.places.batch).numpy()
         with_it, without = matched(true[:, each], true[:, self._others(each)], intended, chosen, seed)
         odds = self.scores.log_odds.numpy()

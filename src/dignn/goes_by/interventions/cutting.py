@@ -27,8 +27,8 @@ def cut(
     chosen: dict[int, np.ndarray],
     others: dict[int, Sequence[Predicate]],
     seed: Seed,
-) -> Pairs | None:
-    """Pairs of graphs; None where none can be made.
+) -> list[Pairs]:
+    """Pairs of graphs, as far as some can be made.
 
     Of each chosen place, of which the predicate is true, what makes it true is cut: nodes and edges that it counts, one
     after another until it is false; what hangs on them goes with them, so that a graph stays connected. Beside it
@@ -43,13 +43,12 @@ def cut(
         others: for each, predicates that are to stay what they are.
         seed: of everything that is drawn.
     """
-    parts = [
+    return [
         part
         for each, predicate in predicates.items()
         if len(chosen[each])
         and (part := _of_predicate(places, each, predicate, chosen[each], others[each], seed.child("cuts", each)))
     ]
-    return Pairs.joined(parts) if parts else None
 
 
 def _of_predicate(

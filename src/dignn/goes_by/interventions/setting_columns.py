@@ -16,15 +16,15 @@ from dignn.goes_by.interventions.sources import Pairs, one_each
 from dignn.goes_by.phrases import spec_of
 from dignn.goes_by.places import Places
 from dignn.goes_by.predicates import Predicate, truth
-from dignn.goes_by.quantities import Count, Mean, amounts
+from dignn.goes_by.quantities import Count, Mean
 from dignn.goes_by.traits import Holds
 from dignn.goes_by.where import Around, Edges, Where
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.edge_tables import own_cells, with_rows
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
-# Members of an identity type that are tried until one is not in the graph already.
-_TRIED_MEMBERS = 10
+# Donors that are tried: members of an identity type until one is not in the graph already, places until one fits.
+_TRIED = 10
 
 # Of the items of a place, nodes or edges in the order of their numbers, new rows.
 Edits = dict[int, Tensor]
@@ -38,19 +38,27 @@ def by_columns(predicate: Predicate) -> bool:
     return isinstance(quantity, Mean)
 
 
+def settable(places: Places, predicate: Predicate) -> np.ndarray:
+    """(m,) bool: places around which there is something whose columns the predicate looks at."""
+    where = _where(predicate)
+    return np.asarray(places.around(where)[:, places.items(where)].sum(1)).ravel() > 0
+
+
 def set_columns(
     places: Places,
     predicates: dict[int, Predicate],
     chosen: dict[int, np.ndarray],
     bank: FeatureBank | None,
     seed: Seed,
-) -> Pairs | None:
-    """Pairs of graphs; None where none can be made.
+) -> list[Pairs]:
+    """Pairs of graphs, as far as some can be made.
 
-    Of each chosen place there is a graph as it is, and one in which the fewest columns that the predicate looks at are
-    set such that it is true where it was false, or false where it was true. Values are those of other nodes or edges
-    that predicate looks at. Where columns of the classified node itself are set, the bank draws all other columns of
-    its row anew, once for both graphs, given those that the predicate looks at.
+    Of each chosen place there is a graph as it is, and one in which columns that the predicate looks at are set such
+    that it is true where it was false, or false where it was true. Where it looks at one trait, or at members of an
+    identity type, the fewest are set, to values of other nodes or edges that it looks at. Where it counts several
+    traits, or takes a mean, the columns become those of a place on the other side: one word of many more or less says
+    little of what a group of words does. Where columns of the classified node itself are set, the bank draws all other
+    columns of its row anew, once for both graphs, given those that the predicate looks at.
 
     Args:
         places: m places.
@@ -59,85 +67,81 @@ def set_columns(
         bank: draws rows; None where it has not learned any.
         seed: of everything that is drawn.
     """
-    number = np.repeat(list(chosen), [len(some) for some in chosen.values()]).astype(int)
-    place = np.concatenate([np.empty(0, int), *chosen.values()])
-    if not len(place):
-        return None
-    source, node = places.graph[place], places.node[place]
-    before = places.batch[torch.from_numpy(source)]
-    if bank is not None:
-        before = _drawn_anew(before, node, [predicates[each] for each in number.tolist()], bank, seed.child("rest"))
+    anew = {each for each, one in predicates.items() if bank is not None and _is_drawn(_where(one), bank)}
+    found = []
+    for some in (anew, set(predicates) - anew):
+        number = np.array([each for each in sorted(some) for _ in chosen[each]], dtype=int)
+        if not len(number):
+            continue
+        place = np.concatenate([chosen[each] for each in sorted(some)])
+        source, node = places.graph[place], places.node[place]
+        before = places.batch[torch.from_numpy(source)]
+        if some is anew and bank is not None:
+            before = _drawn_anew(before, node, [predicates[each] for each in number.tolist()], bank, seed.child("rest"))
+        found.append(_pairs(before, node, source, number, predicates, seed.child("values")))
+    return found
+
+
+def _pairs(
+    before: GraphBatch,
+    node: np.ndarray,
+    source: np.ndarray,
+    number: np.ndarray,
+    predicates: dict[int, Predicate],
+    seed: Seed,
+) -> Pairs:
+    """Those of n graphs and what they become, of which a predicate is true of one and false of the other."""
+    here = {each: np.flatnonzero(number == each) for each in np.unique(number).tolist()}
     edits: dict[str, list[tuple[tuple[int, ...], Tensor]]] = {}
-    for each, predicate in predicates.items():
-        here = np.flatnonzero(number == each)
-        some = one_each(before[torch.from_numpy(here)], node[here])
-        where = _where(predicate)
+    for each, graphs in here.items():
+        some, where = one_each(before[torch.from_numpy(graphs)], node[graphs]), _where(predicates[each])
         cells = [part.tolist() for part in _cells(some.batch, where)]
-        for own in _edits(some, predicate, seed.child("values", each).numpy()):
+        for own in _edits(some, predicates[each], seed.child(each).numpy()):
             for item, row in own.items():
-                cell = int(here[cells[0][item]]), *(part[item] for part in cells[1:])
+                cell = int(graphs[cells[0][item]]), *(part[item] for part in cells[1:])
                 edits.setdefault(_name(where), []).append((cell, row))
     after = before
     for name, several in edits.items():
         after = _with_rows(after, name, several)
-    true = np.zeros((2, len(place)), dtype=bool)
-    for each, predicate in predicates.items():
-        here = np.flatnonzero(number == each)
+    before = replace(before, tables=after.tables, edge_tables=after.edge_tables)  # which begin with their own rows
+    true = np.zeros((2, len(number)), dtype=bool)
+    for each, graphs in here.items():
         for side, batch in enumerate((before, after)):
-            true[side, here] = truth(one_each(batch[torch.from_numpy(here)], node[here]), [predicate])[:, 0]
-    return _sides(GraphBatch.cat([before, after]), true, node, source, number)
-
-
-def _sides(both: GraphBatch, true: np.ndarray, node: np.ndarray, source: np.ndarray, number: np.ndarray) -> Pairs:
-    """The pairs of which one is true and the other false.  both: 2 n graphs; true: (2, n)"""
-    kept = np.flatnonzero(true[0] != true[1])
-    count = len(node)
-    first = torch.from_numpy(np.where(true[0], 0, count)[kept] + kept)
-    second = torch.from_numpy(np.where(true[0], count, 0)[kept] + kept)
+            true[side, graphs] = truth(one_each(batch[torch.from_numpy(graphs)], node[graphs]), [predicates[each]])[:, 0]
+    both, kept = GraphBatch.cat([before, after]), np.flatnonzero(true[0] != true[1])
+    first, second = (torch.from_numpy(np.where(side, 0, len(number))[kept] + kept) for side in true)
     return Pairs(both[first], both[second], node[kept], source[kept], number[kept])
 
 
 # -- the rest of the row ------------------------------------------------------------------------------
 
 
+def _is_drawn(where: Where, bank: FeatureBank) -> bool:
+    """Whether it is the classified node itself, whose row can be drawn given some of its columns."""
+    return isinstance(where, Around) and where.own and bank.draws_rows(where.node_type)
+
+
 def _drawn_anew(
     batch: GraphBatch, node: np.ndarray, predicates: Sequence[Predicate], bank: FeatureBank, seed: Seed
 ) -> GraphBatch:
-    """The same graphs; where a predicate looks at the classified node, its other columns are others.
+    """The same graphs, in which columns of the classified node that a predicate does not look at are others.
 
     Args:
         batch: n graphs.
-        node: (n,) classified nodes.
+        node: (n,) classified nodes, all of one type.
         predicates: of each graph.
         bank: draws rows.
         seed: of what is drawn.
     """
-    own = [
-        number
-        for number, predicate in enumerate(predicates)
-        if isinstance(predicate.quantity, Count)
-        and isinstance(predicate.quantity.where, Around)
-        and predicate.quantity.where.own
-        and batch.node_type[number, node[number]] == batch.schema.type_index(predicate.quantity.where.node_type)
-        and bank.draws_rows(predicate.quantity.where.node_type)
-    ]
-    if not own:
-        return batch
-    some = batch[own]
-    marks = torch.zeros_like(some.mask)
-    marks[range(len(own)), node[own]] = True
-    fixed = {}
-    for name in batch.schema.node_types:
-        here = (some.node_type == batch.schema.type_index(name)) & marks
-        if bool(here.any()):
-            mask = torch.zeros(int(here.sum()), batch.schema.spec(name).width, dtype=torch.bool)
-            for row, number in enumerate(here.nonzero()[:, 0].tolist()):
-                mask[row, _looked_at(predicates[own[number]], batch.schema.spec(name))] = True
-            fixed[name] = Fixed(some.tables[name][some.row[here]], mask)
-    drawn = bank.redraw(some, marks, seed=seed, fixed=fixed)
-    place = torch.arange(len(batch))
-    place[own] = len(batch) + torch.arange(len(own))
-    return GraphBatch.cat([batch, drawn])[place]
+    marks = torch.zeros_like(batch.mask)
+    marks[range(len(batch)), node] = True
+    name = _name(_where(predicates[0]))
+    spec = batch.schema.spec(name)
+    looked_at = {predicate: _looked_at(predicate, spec) for predicate in set(predicates)}
+    mask = torch.zeros(len(batch), spec.width, dtype=torch.bool)
+    for row, predicate in enumerate(predicates):
+        mask[row, looked_at[predicate]] = True
+    return bank.redraw(batch, marks, seed=seed, fixed={name: Fixed(batch.tables[name][batch.row[marks]], mask)})
 
 
 def _looked_at(predicate: Predicate, spec: FeatureSpec) -> list[int]:
@@ -164,14 +168,19 @@ def _units(traits: Sequence[Holds], spec: FeatureSpec) -> list[tuple[list[int], 
 
 def _edits(places: Places, predicate: Predicate, rng: np.random.Generator) -> list[Edits]:
     """For each place the new rows of items with which the predicate is true if it was false, and the other way."""
-    quantity = predicate.quantity
-    assert isinstance(quantity, Count | Mean)
-    table = _table(places, quantity.where)
+    quantity, table = predicate.quantity, _table(places, _where(predicate))
     if table is None:
         return [{} for _ in range(len(places))]
     if isinstance(quantity, Mean):
-        return _of_mean(places, predicate, quantity, table, rng)
-    return _of_count(places, predicate, quantity, table, rng)
+        return _from_others(places, predicate, [quantity.column], table[:, quantity.column].numpy(), table, rng)
+    assert isinstance(quantity, Count)
+    spec = spec_of(places.schema, quantity.where)
+    units = _units([trait for trait in quantity.traits if isinstance(trait, Holds)], spec)
+    held = places.traits(quantity.where, quantity.traits).toarray()[places.items(quantity.where)] > 0
+    if len(units) > 1:
+        columns = sorted(column for columns, _ in units for column in columns)
+        return _from_others(places, predicate, columns, held.sum(1).astype(np.float32), table, rng)
+    return _fewest(places, predicate, units[0][0], held.any(1), table, rng)
 
 
 def _where(predicate: Predicate) -> Where:
@@ -199,65 +208,82 @@ def _table(places: Places, where: Where) -> Tensor | None:
     return None if rows is None or table is None else table[rows[_cells(batch, where)]]
 
 
-def _of_count(
-    places: Places, predicate: Predicate, quantity: Count, table: Tensor, rng: np.random.Generator
+def _fewest(
+    places: Places, predicate: Predicate, columns: Sequence[int], on: np.ndarray, table: Tensor, rng: np.random.Generator
 ) -> list[Edits]:
-    where = quantity.where
-    traits = [trait for trait in quantity.traits if isinstance(trait, Holds)]
-    spec = spec_of(places.schema, where)
-    units, items = _units(traits, spec), places.items(where)
-    held = places.traits(where, traits).toarray()[items] > 0
-    on = np.stack([held[:, numbers].any(1) for _, numbers in units], axis=1)  # (i, units)
-    around = places.around(where)[:, items]
-    inside = np.asarray(around.sum(0)).ravel() > 0
-    donors = [[np.flatnonzero(inside & (on[:, unit] == side)) for side in (False, True)] for unit in range(len(units))]
-    members = _Members(places, where, table) if spec.kind is FeatureKind.IDENTITY else None
-    allowed = int(np.floor(predicate.above))
+    """As many items as it takes get what others of those looked at have in some columns.
+
+    Args:
+        places: places.
+        predicate: what is to become true, or false.
+        columns: which are set.
+        on: (i,) bool, which items count.
+        table: (i, d) their rows.
+        rng: of the choice.
+    """
+    where = _where(predicate)
+    of = _items_of(places, where)
+    inside = np.unique(np.concatenate([np.empty(0, int), *of]))
+    donors = {side: inside[on[inside] == side] for side in (False, True)}
+    members = _Members(places, where, table) if spec_of(places.schema, where).kind is FeatureKind.IDENTITY else None
     found: list[Edits] = []
-    for place in range(len(places)):
-        own = np.sort(around.indices[around.indptr[place] : around.indptr[place + 1]])
-        amount = int(on[own].sum())
-        to = amount <= predicate.above
-        number = allowed + 1 - amount if to else amount - allowed
-        item, unit = np.nonzero(on[own] != to)
-        possible = np.array([len(donors[each][to]) > 0 for each in unit.tolist()], dtype=bool)
-        item, unit = own[item[possible]], unit[possible]
-        edits: Edits = {}
-        if number <= len(item):
-            for flip in rng.permutation(len(item))[:number].tolist():
-                columns, (which, giving) = units[unit[flip]][0], (int(item[flip]), donors[unit[flip]][to])
+    for own in of:
+        amount, least = int(on[own].sum()), int(np.floor(predicate.above)) + 1
+        to = amount < least
+        number = least - amount if to else amount - least + 1
+        possible, edits = rng.permutation(own[on[own] != to]), {}
+        if number <= len(possible) and len(donors[to]):
+            for item in possible[:number].tolist():
                 if members is not None:
-                    members.put(which, giving, edits, rng)
+                    members.put(item, donors[to], edits, rng)
                 else:
-                    row = edits.setdefault(which, table[which].clone())
-                    row[columns] = table[rng.choice(giving), columns]
+                    edits[item] = _with_columns(table, item, rng.choice(donors[to]), columns)
         found.append(edits)
     return found
 
 
-def _of_mean(
-    places: Places, predicate: Predicate, quantity: Mean, table: Tensor, rng: np.random.Generator
+def _from_others(
+    places: Places, predicate: Predicate, columns: Sequence[int], value: np.ndarray, table: Tensor, rng: np.random.Generator
 ) -> list[Edits]:
-    """All items get the values of those of a place on the other side."""
-    items = places.items(quantity.where)
-    around = places.around(quantity.where)[:, items]
-    of = [np.sort(around.indices[begin:end]) for begin, end in zip(around.indptr[:-1], around.indptr[1:], strict=True)]
-    amount = amounts(places, [quantity])[:, 0]
-    true = amount > np.float32(predicate.above)
-    donors = {side: np.flatnonzero((true == side) & ~np.isnan(amount)) for side in (False, True)}
-    values = table[:, quantity.column].numpy()
+    """All items of a place get what those of a place on the other side have in some columns.
+
+    Args:
+        places: places.
+        predicate: what is to become true, or false.
+        columns: which are set.
+        value: (i,) what each item adds to the amount, or to the mean where there is one.
+        table: (i, d) rows of items.
+        rng: of the choice.
+    """
+    of = _items_of(places, _where(predicate))
+    amount = np.nanmean if isinstance(predicate.quantity, Mean) else np.sum
+    true = truth(places, [predicate])[:, 0]
     found: list[Edits] = []
     for place, own in enumerate(of):
-        giving = donors[not true[place]]
         edits: Edits = {}
-        if len(giving) and len(own):
-            known = values[of[rng.choice(giving)]]
-            known = rng.permutation(known[~np.isnan(known)])
-            for which, value in zip(own.tolist(), np.resize(known, len(own)).tolist(), strict=True):
-                edits[which] = table[which].clone()
-                edits[which][quantity.column] = value
+        giving = [other for other in np.flatnonzero(true != true[place]).tolist() if len(of[other])]
+        for other in rng.permutation(giving)[:_TRIED].astype(int).tolist() if len(own) else []:
+            given = np.resize(rng.permutation(of[other]), len(own))
+            known = ~np.isnan(value[given])
+            if known.any() and (amount(value[given]) > np.float32(predicate.above)) != true[place]:
+                pairs = zip(own.tolist(), given.tolist(), strict=True)
+                edits = {item: _with_columns(table, item, donor, columns) for item, donor in pairs}
+                break
         found.append(edits)
     return found
+
+
+def _items_of(places: Places, where: Where) -> list[np.ndarray]:
+    """Of each place the numbers of items in its scope, among the items there are."""
+    around = places.around(where)[:, places.items(where)]
+    return [np.sort(around.indices[begin:end]) for begin, end in zip(around.indptr[:-1], around.indptr[1:], strict=True)]
+
+
+def _with_columns(table: Tensor, item: int, donor: int, columns: Sequence[int]) -> Tensor:
+    """The row of an item with some columns of another's."""
+    row = table[item].clone()
+    row[columns] = table[donor, columns]
+    return row
 
 
 class _Members:
@@ -273,7 +299,7 @@ class _Members:
         """Lets an item be a member that one of the donors is; who was that member before in its graph swaps with it."""
         others = np.flatnonzero(self._graph == self._graph[item])
         now = {int(other): int(edits[other].argmax()) if other in edits else int(self._member[other]) for other in others}
-        for _ in range(_TRIED_MEMBERS):
+        for _ in range(_TRIED):
             donor = rng.choice(donors)
             if self._member[donor] not in now.values():
                 break
