@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from scipy.stats import t as student
@@ -25,6 +26,8 @@ from dignn.model.scores import Scores
 
 # Pairs of graphs for each predicate, for all together, and for one at least; fewer are not enough.
 _PAIRS, _ALL_PAIRS, _FEWEST_PAIRS, _ENOUGH = 48, 2304, 16, 8
+# Predicates that are tried at most, those of most points.
+_MOST_TRIED = 600
 # A change of log-odds counts as no more than this, so that extremes of a model without bounds do not speak for all.
 _MOST_CHANGE = 10.0
 # Shares of its points that the effect of a decoy does not reach on their side, and single changes not in size.
@@ -49,13 +52,22 @@ class Effect:
     pairs: int
     size: float = 0.0
 
+    def acts(self, points: float) -> bool:
+        """Whether it does something that is worth these points, on whatever side."""
+        return abs(self.mean or 0.0) >= _EFFECT_SHARE * abs(points) or self.size >= _SIZE_SHARE * abs(points)
+
     def decoy(self, points: float) -> bool:
-        """Whether a term with these points goes with its class and does not act the way they say."""
+        """Whether a term with these points goes with its class and does not act, or acts the other way round.
+
+        It does where not even the better end of the interval is on the side of the points, or where the mean change
+        does not come to 5 % of them there, and single changes not to 25 % in size: what acts in one direction here and
+        in the other there, as either part of an exclusive or does, is no decoy, though its mean is nothing. What was
+        not tried is none.
+        """
         if self.mean is None or self.interval is None or not points:
             return False
         side = 1 if points > 0 else -1
-        most = max(side * end for end in self.interval)
-        if most <= 0:
+        if max(side * end for end in self.interval) < 0:
             return True
         return side * self.mean < _EFFECT_SHARE * abs(points) and self.size < _SIZE_SHARE * abs(points)
 
@@ -68,6 +80,8 @@ def effects(
     bank: FeatureBank | None,
     seed: Seed,
     tick: Tick = silent,
+    *,
+    known: Mapping[tuple[int, Predicate], Effect] | None = None,
 ) -> list[Effect]:
     """The effect of each term, tried on pairs of graphs that are alike but for its predicate.
 
@@ -83,6 +97,7 @@ def effects(
         bank: draws rows anew; None where none has learned.
         seed: of everything that is drawn.
         tick: progress.
+        known: effects of (class, predicate) that were tried before, and are not tried again.
 
     Raises:
         DignnError: a term is of a class that there is not.
@@ -93,18 +108,24 @@ def effects(
     for place, _, _ in terms:
         if not 0 <= place < number:
             raise DignnError(f"A term is of class {place}, and the model has {number} classes; number them from 0")
-    several = list(dict.fromkeys(replace(predicate, holds=True) for _, predicate, _ in terms))
-    if not several or not len(scores):
-        return [Effect(None, None, False, 0) for _ in terms]
-    of_class = [{several.index(replace(one, holds=True)) for where, one, _ in terms if where == each} for each in range(number)]
-    trial = _Trial(Places.of(batch, scores), several, of_class, scores, adapter, bank, seed.child("effects"))
-    changes = trial.changes(tick)
-    found = []
-    for place, predicate, _ in terms:
-        change = changes[several.index(replace(predicate, holds=True))]
-        found.append(change.effect(place, 1 if predicate.holds else -1))
+    found = dict(known or {})
+    by_points = sorted(terms, key=lambda term: -abs(term[2]))
+    new = dict.fromkeys(_plain(one) for place, one, _ in by_points if (place, one) not in found)
+    every = list(dict.fromkeys([*list(new)[:_MOST_TRIED], *(_plain(one) for _, one, _ in terms)]))
+    number_of = {one: place for place, one in enumerate(every)}
+    of_class = [{number_of[_plain(one)] for at, one, _ in terms if at == place} for place in range(number)]
+    if new and len(scores):
+        trial = _Trial(Places.of(batch, scores), every, of_class, scores, adapter, bank, seed.child("effects"))
+        changes = trial.changes(min(len(new), _MOST_TRIED), tick)
+        for place, one, _ in terms:
+            if (place, one) not in found and number_of[_plain(one)] < len(changes):
+                found[place, one] = changes[number_of[_plain(one)]].effect(place, 1 if one.holds else -1)
     tick(1, 1)
-    return found
+    return [found.get((place, one), Effect(None, None, False, 0)) for place, one, _ in terms]
+
+
+def _plain(predicate: Predicate) -> Predicate:
+    return replace(predicate, holds=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,33 +161,32 @@ class _Trial:
     bank: FeatureBank | None
     seed: Seed
 
-    def changes(self, tick: Tick) -> list[_Change]:
-        """Of each predicate."""
-        true = truth(self.places, self.predicates)
-        most = max(_FEWEST_PAIRS, min(_PAIRS, _ALL_PAIRS // len(self.predicates)))
-        columns = {each: one for each, one in enumerate(self.predicates) if by_columns(one)}
-        structure = {each: one for each, one in enumerate(self.predicates) if each not in columns}
+    def changes(self, number: int, tick: Tick) -> list[_Change]:
+        """Of each of the first so many predicates."""
+        true, graph = truth(self.places, self.predicates), self.places.graph
+        most = max(_FEWEST_PAIRS, min(_PAIRS, _ALL_PAIRS // number))
+        tried = dict(enumerate(self.predicates[:number]))
+        columns = {each: one for each, one in tried.items() if by_columns(one)}
+        structure = {each: one for each, one in tried.items() if each not in columns}
         chosen = {}
-        for each, predicate in enumerate(self.predicates):
+        for each, predicate in tried.items():
             possible = settable(self.places, predicate) if each in columns else true[:, each]
-            seed = self.seed.child("places", each)
-            chosen[each] = chosen_places(true[:, each], possible, self.places.graph, most, seed)
-        tick(1, 4)
-        set_ones = set_columns(self.places, columns, {each: chosen[each] for each in columns}, self.bank, self.seed)
-        tick(2, 4)
+            chosen[each] = chosen_places(true[:, each], possible, graph, most, self.seed.child("places", each))
         others = {each: [self.predicates[other] for other in self._others(each)] for each in structure}
-        cut_ones = cut(self.places, structure, chosen, others, self.seed)
-        tick(3, 4)
         found: dict[int, _Change] = {}
-        for pairs in [*set_ones, *cut_ones]:
-            if len(pairs):
-                change = self._asked(pairs)
-                for each in np.unique(pairs.predicate).tolist():
-                    here = pairs.predicate == each
-                    found[each] = _Change(change[here], pairs.source[here], False)
+        made = chain(
+            set_columns(self.places, columns, chosen, self.bank, self.seed),
+            cut(self.places, structure, chosen, others, self.seed),
+        )
+        for pairs in made:
+            change = self._asked(pairs)
+            for each in np.unique(pairs.predicate).tolist():
+                here = pairs.predicate == each
+                found[each] = _Change(change[here], pairs.source[here], False)
+            tick(len(found), number)
         return [
             found[each] if each in found and len(found[each].by) >= _ENOUGH else self._matched(true, each, most)
-            for each in range(len(self.predicates))
+            for each in tried
         ]
 
     def _others(self, each: int) -> list[int]:

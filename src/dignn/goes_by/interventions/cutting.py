@@ -18,7 +18,9 @@ from dignn.graphs.batch import GraphBatch
 from dignn.graphs.editing import without_edges, without_nodes
 
 # How often it is tried to cut a graph, and how many nodes or edges one after another.
-_TRIES, _CUTS = 4, 6
+_TRIES, _CUTS = 6, 6
+# Pairs in which nothing else has changed that are enough to leave all others out.
+_ENOUGH_ALIKE = 12
 
 
 def cut(
@@ -34,7 +36,7 @@ def cut(
     after another until it is false; what hangs on them goes with them, so that a graph stays connected. Beside it
     stands the same graph with as much cut elsewhere, such that the predicate stays true, so that both are as small;
     where that cannot be done, the graph as it was. Of several ways those are taken that change least of what other
-    predicates say, and of these the smallest.
+    predicates say, and of these the smallest; where enough pairs change nothing of it, only these are taken.
 
     Args:
         places: m places.
@@ -43,12 +45,21 @@ def cut(
         others: for each, predicates that are to stay what they are.
         seed: of everything that is drawn.
     """
-    return [
+    parts = [
         part
         for each, predicate in predicates.items()
         if len(chosen[each])
         and (part := _of_predicate(places, each, predicate, chosen[each], others[each], seed.child("cuts", each)))
     ]
+    return [_joined(parts)] if parts else []
+
+
+def _joined(parts: Sequence[Pairs]) -> Pairs:
+    return Pairs(
+        GraphBatch.cat([part.true for part in parts]),
+        GraphBatch.cat([part.false for part in parts]),
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in ("node", "source", "predicate")),
+    )
 
 
 def _of_predicate(
@@ -64,7 +75,8 @@ def _of_predicate(
     made = _until_false(tried, own, predicate, rng)
     after = truth(one_each(made, own), asked)
     lost = _lost(tried, made)
-    best = _best(tries, ~after[:, 0], (after[:, 1:] != before[tries, 1:]).sum(1), lost.sum(1))
+    changed = (after[:, 1:] != before[tries, 1:]).sum(1)
+    best = _best(tries, ~after[:, 0], changed, lost.sum(1))
     if not len(best):
         return None
     size = np.zeros((len(chosen), 2), dtype=int)
@@ -72,9 +84,14 @@ def _of_predicate(
     elsewhere = _as_much(tried, own, size[tries], rng)
     after = truth(one_each(elsewhere, own), asked)
     fits = after[:, 0] & _same_size(_lost(tried, elsewhere), size[tries])
-    also = _best(tries, fits, (after[:, 1:] != before[tries, 1:]).sum(1), _lost(tried, elsewhere).sum(1))
+    changed_there = (after[:, 1:] != before[tries, 1:]).sum(1)
+    also = _best(tries, fits, changed_there, _lost(tried, elsewhere).sum(1))
     place = np.arange(len(chosen))  # in all graphs, those as they were before those that are cut elsewhere
     place[tries[also]] = len(chosen) + also
+    moved = np.zeros(len(chosen), dtype=int)
+    moved[tries[also]] = changed_there[also]
+    alike = changed[best] + moved[tries[best]] == 0
+    best = best[alike] if alike.sum() >= _ENOUGH_ALIKE else best
     kept = tries[best]
     return Pairs(
         GraphBatch.cat([whole, elsewhere])[torch.from_numpy(place[kept])],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +25,8 @@ from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
 # Donors that are tried: members of an identity type until one is not in the graph already, places until one fits.
 _TRIED = 10
+# Graphs whose rows are in memory together.
+_AT_ONCE = 1024
 
 # Of the items of a place, nodes or edges in the order of their numbers, new rows.
 Edits = dict[int, Tensor]
@@ -50,7 +52,7 @@ def set_columns(
     chosen: dict[int, np.ndarray],
     bank: FeatureBank | None,
     seed: Seed,
-) -> list[Pairs]:
+) -> Iterator[Pairs]:
     """Pairs of graphs, as far as some can be made.
 
     Of each chosen place there is a graph as it is, and one in which columns that the predicate looks at are set such
@@ -68,18 +70,26 @@ def set_columns(
         seed: of everything that is drawn.
     """
     anew = {each for each, one in predicates.items() if bank is not None and _is_drawn(_where(one), bank)}
-    found = []
-    for some in (anew, set(predicates) - anew):
-        number = np.array([each for each in sorted(some) for _ in chosen[each]], dtype=int)
-        if not len(number):
-            continue
-        place = np.concatenate([chosen[each] for each in sorted(some)])
+    for number in (*_pieces(sorted(anew), chosen), *_pieces(sorted(set(predicates) - anew), chosen)):
+        place = np.concatenate([chosen[each] for each in dict.fromkeys(number.tolist())])
         source, node = places.graph[place], places.node[place]
         before = places.batch[torch.from_numpy(source)]
-        if some is anew and bank is not None:
-            before = _drawn_anew(before, node, [predicates[each] for each in number.tolist()], bank, seed.child("rest"))
-        found.append(_pairs(before, node, source, number, predicates, seed.child("values")))
-    return found
+        if bank is not None and number[0] in anew:
+            own = seed.child("rest", int(number[0]))
+            before = _drawn_anew(before, node, [predicates[each] for each in number.tolist()], bank, own)
+        yield _pairs(before, node, source, number, predicates, seed.child("values"))
+
+
+def _pieces(numbers: Sequence[int], chosen: dict[int, np.ndarray]) -> Iterator[np.ndarray]:
+    """Numbers of predicates, each as often as places were chosen for it, so many together as memory takes."""
+    piece: list[int] = []
+    for each in numbers:
+        if piece and len(piece) + len(chosen[each]) > _AT_ONCE:
+            yield np.array(piece)
+            piece = []
+        piece += [each] * len(chosen[each])
+    if piece:
+        yield np.array(piece)
 
 
 def _pairs(
