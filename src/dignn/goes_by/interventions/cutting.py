@@ -18,7 +18,7 @@ from dignn.graphs.batch import GraphBatch
 from dignn.graphs.editing import without_edges, without_nodes
 
 # How often it is tried to cut a graph, and how many nodes or edges one after another.
-_TRIES, _CUTS = 6, 6
+_TRIES, _CUTS = 4, 6
 # Pairs in which nothing else has changed that are enough to leave all others out.
 _ENOUGH_ALIKE = 12
 
