@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from goes_by.answered import SCHEMA, WORDS, answered, of_margin
 from dignn.graphs.batch import GraphBatch
 from dignn.model.adapter import GNNAdapter
 from dignn.model.scores import Scores
+from goes_by.answered import SCHEMA, WORDS, answered, of_margin
 
 _WRITES = ("author", "writes", "paper")
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from goes_by.answered import WORDS
-from goes_by.asked import ByWords, asked
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.core.threads import single_thread
@@ -26,6 +24,8 @@ from dignn.model.adapter import GNNAdapter
 from dignn.model.scores import Scores
 from dignn.sampling.division import divide
 from dignn.zoo.known.registry import KNOWN_MODELS
+from goes_by.answered import WORDS
+from goes_by.asked import ByWords, asked
 
 
 def has(word: str) -> Predicate:

@@ -18,7 +18,7 @@ from goes_by.answered import SCHEMA, WORDS
 from goes_by.asked import ByWords, asked
 
 # "remote" is where "query" is, in nine of ten graphs, and does nothing.
-MODEL = ByWords(paper=2.0, query=1.5, logic=-2.0)
+MODEL = ByWords(paper=2.0, query=3.0, logic=-2.5)
 
 
 @cache
@@ -49,8 +49,8 @@ def test_terms_act_and_decoys_are_named_apart() -> None:
 
 def test_effects_stand_beside_points() -> None:
     effect = {phrase(each.term.predicate, SCHEMA): each.effect.mean for each in told().terms[1]}
-    assert effect["it has “query”"] == pytest.approx(1.5)
-    assert effect["it has “logic”"] == pytest.approx(-2.0)
+    assert effect["it has “query”"] == pytest.approx(3.0)
+    assert effect["it has “logic”"] == pytest.approx(-2.5)
 
 
 def test_neither_terms_nor_rules_use_a_decoy_again() -> None:

@@ -20,10 +20,10 @@ from dignn.goes_by.quantities import Count, Mean, Rings
 from dignn.goes_by.traits import Holds, Shaped
 from dignn.goes_by.where import Around, Edges
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import Relation
 from dignn.graphs.validity import check_validity
 from goes_by.library import library, weighted
 from strategies import batch_of, plain_schema
-from dignn.graphs.schema import Relation
 
 
 def shelf(count: int = 40) -> GraphBatch:

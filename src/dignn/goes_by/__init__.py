@@ -1,4 +1,6 @@
 """What a model goes by, in words: predicates of what is classified, scorecards, rules, and their fidelity to the model.
 
-Nothing here asks the model. It takes graphs and what the model says of them (:class:`~dignn.model.scores.Scores`).
+Most of it takes graphs and what the model says of them (:class:`~dignn.model.scores.Scores`) and asks nothing.
+``effects`` asks the model about pairs of graphs that differ in one predicate (``interventions``), which tells what acts
+from what only goes with a class. ``finding_causes`` finds scorecards and rules without the latter.
 """

@@ -20,6 +20,8 @@ from dignn.model.scores import Scores
 
 # How often scorecards are found without what turned out to be decoys.
 _ROUNDS = 5
+# Points of a decoy that is told; fewer go with nothing.
+_TOLD_POINTS = 0.1
 # The share of a group's columns that decoys may be.
 _DECOYS_IN_GROUP = 0.25
 
@@ -46,7 +48,7 @@ class Causes:
     Args:
         goes_by: found without decoys, as far as that could be done.
         terms: for each class those of its scorecard, in order.
-        decoys: for each class those that were left out, those of most points first.
+        decoys: for each class those that were left out and had more than a tenth of a point, those of most first.
     """
 
     goes_by: GoesBy
@@ -108,7 +110,8 @@ def find_with_effects(
     for (place, term), effect in zip(shown, told, strict=True):
         by_class[place].append(TriedTerm(term, effect, effect.decoy(term.points)))
     tick(1, 1)
-    left = [sorted(some.values(), key=lambda each: -abs(each.term.points)) for some in out]
+    worth = [[each for each in some.values() if abs(each.term.points) >= _TOLD_POINTS] for some in out]
+    left = [sorted(some, key=lambda each: -abs(each.term.points)) for some in worth]
     return Causes(found, tuple(map(tuple, by_class)), tuple(map(tuple, left)))
 
 

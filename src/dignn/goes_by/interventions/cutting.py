@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -27,7 +27,7 @@ def cut(
     places: Places,
     predicates: dict[int, Predicate],
     chosen: dict[int, np.ndarray],
-    others: dict[int, Sequence[Predicate]],
+    others: Mapping[int, Sequence[Predicate]],
     seed: Seed,
 ) -> list[Pairs]:
     """Pairs of graphs, as far as some can be made.
