@@ -90,7 +90,9 @@ def scorecards(
     """
     count = said.shape[1]
     most = max(_FEWEST, min(_CANDIDATES, _ALL_CANDIDATES // max(1, count)))
-    worth = np.abs(known.tells) if barred is None else np.where(barred, -1.0, np.abs(known.tells))
+    worth = np.abs(known.tells)
+    if barred is not None and known.predicates:
+        worth = np.where(barred, -1.0, worth)
     candidates = [order[each[order] >= 0] for each in worth for order in [np.argsort(-each, kind="stable")[:most]]]
     candidates = candidates or [np.empty(0, dtype=int)] * count
     fits = fit_path(known.true, fitted_to(answers, said), class_weights(answers, count), candidates, numbers)

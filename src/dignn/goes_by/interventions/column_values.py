@@ -14,6 +14,7 @@ from dignn.goes_by.quantities import Count, Mean
 from dignn.goes_by.traits import Holds
 from dignn.goes_by.where import Around, Edges, Where
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.edge_tables import own_cells
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
 # Donors that are tried: members of an identity type until one is not in the graph already, places until one fits.

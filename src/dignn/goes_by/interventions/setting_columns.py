@@ -145,10 +145,10 @@ def _drawn_anew(
     marks[range(len(batch)), node] = True
     name = table_of(where_of(predicates[0]))
     spec = batch.schema.spec(name)
-    looked_at = {predicate: looked_at(predicate, spec) for predicate in set(predicates)}
+    columns = {predicate: looked_at(predicate, spec) for predicate in set(predicates)}
     mask = torch.zeros(len(batch), spec.width, dtype=torch.bool)
     for row, predicate in enumerate(predicates):
-        mask[row, looked_at[predicate]] = True
+        mask[row, columns[predicate]] = True
     return bank.redraw(batch, marks, seed=seed, fixed={name: Fixed(batch.tables[name][batch.row[marks]], mask)})
 
 
