@@ -112,11 +112,16 @@ class Finder:
         marks = self._marks(self._known, barred)
         return scorecards(self._known, self._answers, self._said, (terms,), marks)[0]
 
-    def found(self, barred: Barred = nothing) -> GoesBy:
+    def rules(self, barred: Barred = nothing) -> Rules:
+        """Rules of at most as many predicates as rules have, from all graphs."""
+        return find_rules(self._known, self._answers, self.classes, barred=self._marks(self._known, barred))
+
+    def found(self, barred: Barred = nothing, at_last: Barred | None = None) -> GoesBy:
         """What the model goes by, without barred predicates.
 
         Args:
             barred: says whether a predicate may not be used for a class.
+            at_last: the same, of what is found on all graphs, whose thresholds are others; by default ``barred``.
         """
         answers, said, held, number = self._answers, self._said, self._held, self.classes
         marks = self._marks(self._learned, barred)
@@ -129,7 +134,7 @@ class Finder:
         few = [value for terms, value in zip(FRONTIER, validated, strict=True) if terms <= MOST_TERMS]
         good = max(ruled) - _AS_GOOD
         length = next(length for length, value in zip(_RULE_LENGTHS, ruled, strict=True) if value >= good)
-        marks = self._marks(self._known, barred)
+        marks = self._marks(self._known, at_last or barred)
         return GoesBy(
             frontier=tuple(scorecards(self._known, answers, said, FRONTIER, marks)),
             chosen=int(np.argmax(few)),  # of equal ones the first, which has the fewest terms

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dignn.core.progress import Tick, part_of, silent
 from dignn.core.seeds import Seed
@@ -11,7 +11,8 @@ from dignn.goes_by.effects import Effect, effects
 from dignn.goes_by.finding import STUDIED_PLACES, Finder, GoesBy
 from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.quantities import Count
-from dignn.goes_by.scorecards import MOST_TERMS, Term
+from dignn.goes_by.rule_sets import Rules
+from dignn.goes_by.scorecards import MOST_TERMS, Scorecards, Term
 from dignn.goes_by.traits import Holds, Trait
 from dignn.goes_by.where import Where
 from dignn.graphs.batch import GraphBatch
@@ -19,7 +20,9 @@ from dignn.model.adapter import GNNAdapter
 from dignn.model.scores import Scores
 
 # How often scorecards are found without what turned out to be decoys.
-_ROUNDS = 5
+_ROUNDS = 8
+# Points that a predicate of a rule is judged by, as if it were a term of few.
+_RULE_POINTS = 0.2
 # Points of a decoy that is told; fewer go with nothing.
 _TOLD_POINTS = 0.1
 # The share of a group's columns that decoys may be.
@@ -68,9 +71,9 @@ def find_with_effects(
 ) -> Causes:
     """What a model goes by on these graphs, tried by intervention.
 
-    Scorecards of twelve terms are found, their effects tried, and decoys barred from their class with whatever looks at
-    the same, until there are no more of them, or five times. What is still a decoy then stays on its card, and is said
-    to be one.
+    Scorecards of twelve terms, and rules, are found, effects of their predicates tried, and decoys barred from their
+    class with whatever looks at the same, until there are no more of them. Where that does not end, only what was
+    tried and acts is used.
 
     Args:
         batch: graphs with features, generated ones for example.
@@ -85,34 +88,50 @@ def find_with_effects(
         DignnError: there are too few places, or the model gives one class to all of them.
     """
     finder = Finder(batch, scores, seed, most=most)
-    barred = _Decoys(finder.classes)
+    decoys = _Decoys(finder.classes)
     known: dict[tuple[int, Predicate], Effect] = {}
     out: list[dict[Predicate, TriedTerm]] = [{} for _ in range(finder.classes)]
+    ended = False
     for number in range(_ROUNDS):
-        cards = finder.cards(MOST_TERMS, barred).cards
-        terms = [(place, term.predicate, term.points) for place, card in enumerate(cards) for term in card.terms]
+        shown = _shown(finder.cards(MOST_TERMS, decoys))
+        terms = shown + _in_rules(finder.rules(decoys))
         own, part = seed.child("round", number), part_of(tick, number, _ROUNDS)
         tried = effects(terms, batch, finder.scores, adapter, bank, own, part, known=known)
-        new = False
-        for (place, predicate, points), effect in zip(terms, tried, strict=True):
+        ended = True
+        for which, ((place, predicate, points), effect) in enumerate(zip(terms, tried, strict=True)):
             known[place, predicate] = effect
             if effect.decoy(points):
-                new = True
-                out[place][predicate] = TriedTerm(Term(predicate, points), effect, True)
-                barred.add(place, predicate, effect, points)
-        if not new:
+                ended = False
+                decoys.add(place, predicate, effect, points)
+                if which < len(shown):
+                    out[place][predicate] = TriedTerm(Term(predicate, points), effect, True)
+        if ended:
             break
-    found = finder.found(barred)
-    shown = [(place, term) for place, card in enumerate(found.scorecards.cards) for term in card.terms]
-    asked = [(place, term.predicate, term.points) for place, term in shown]
+
+    def untried(place: int, predicate: Predicate) -> bool:
+        return (place, predicate) not in known or decoys(place, predicate)
+
+    found = finder.found(decoys, None if ended else untried)
+    asked = _shown(found.scorecards)
     told = effects(asked, batch, finder.scores, adapter, bank, seed.child("round", _ROUNDS), known=known)
     by_class: list[list[TriedTerm]] = [[] for _ in range(finder.classes)]
-    for (place, term), effect in zip(shown, told, strict=True):
-        by_class[place].append(TriedTerm(term, effect, effect.decoy(term.points)))
+    for (place, predicate, points), effect in zip(asked, told, strict=True):
+        by_class[place].append(TriedTerm(Term(predicate, points), effect, effect.decoy(points)))
     tick(1, 1)
     worth = [[each for each in some.values() if abs(each.term.points) >= _TOLD_POINTS] for some in out]
     left = [sorted(some, key=lambda each: -abs(each.term.points)) for some in worth]
     return Causes(found, tuple(map(tuple, by_class)), tuple(map(tuple, left)))
+
+
+def _shown(cards: Scorecards) -> list[tuple[int, Predicate, float]]:
+    return [(place, term.predicate, term.points) for place, card in enumerate(cards.cards) for term in card.terms]
+
+
+def _in_rules(rules: Rules) -> list[tuple[int, Predicate, float]]:
+    """Predicates of rules, as terms of few points."""
+    several = ((place, one) for place, own in enumerate(rules.by_class) for rule in own for one in rule.predicates)
+    signed = ((place, replace(one, holds=True), _RULE_POINTS * (1 if one.holds else -1)) for place, one in several)
+    return list(dict.fromkeys(signed))
 
 
 class _Decoys:

@@ -169,10 +169,8 @@ class _Members:
 
     def put(self, item: int, donors: np.ndarray, edits: Edits, rng: np.random.Generator) -> None:
         """Lets an item be a member that one of the donors is; who was that member before in its graph swaps with it."""
-        others = np.flatnonzero(self._graph == self._graph[item])
-        now = {
-            int(other): int(edits[other].argmax()) if other in edits else int(self._member[other]) for other in others
-        }
+        others = np.flatnonzero(self._graph == self._graph[item]).tolist()
+        now = {other: int(edits[other].argmax()) if other in edits else int(self._member[other]) for other in others}
         for _ in range(_TRIED):
             donor = int(rng.choice(donors))
             if self._member[donor] not in now.values():
