@@ -8,13 +8,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from dignn.core.errors import SchemaError
+from dignn.core.errors import DignnError, SchemaError
 from dignn.core.seeds import Seed
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS
 from dignn.features.bank import FeatureBank
+from dignn.features.given import Fixed
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind, FeatureSpec
 from dignn.graphs.schema import Relation, Schema
 from strategies import batch_of, hetero
 
@@ -189,3 +190,111 @@ def test_graphs_without_features_cannot_keep_any(bank: FeatureBank, graphs: Grap
     bare = replace(graphs.without_features())
     with pytest.raises(SchemaError, match="The features of 'studio' are not filled in yet|of 'movie' are not filled"):
         bank.redraw(bare, mark(bare, 0), seed=Seed(0))
+
+
+# -- fixed columns ------------------------------------------------------------------------------------
+
+
+def fixed(batch: GraphBatch, node: int, columns: list[int], seed: int = 0) -> Fixed:
+    """Random words in some columns for one node of each graph."""
+    values = (torch.rand(len(batch), len(columns), generator=Seed(seed).torch()) < 0.5).float()
+    return Fixed.columns(values, torch.tensor(columns), WORDS)
+
+
+def test_fixed_columns_come_out_as_given_and_the_others_are_drawn(bank: FeatureBank, graphs: GraphBatch) -> None:
+    given = fixed(graphs, 0, [2, 5])
+    anew = bank.redraw(graphs, mark(graphs, 0), seed=Seed(2), fixed={"movie": given}).check()
+    found = torch.stack([rows(anew, graph, 0) for graph in range(len(graphs))])
+    assert torch.equal(found[:, [2, 5]], given.values[:, [2, 5]])
+    before = torch.stack([rows(graphs, graph, 0) for graph in range(len(graphs))])
+    others = [column for column in range(WORDS) if column not in (2, 5)]
+    assert bool((found[:, others] != before[:, others]).any())
+    kept = same(graphs, anew)
+    kept[:, [0, 3]] = True  # the movie, and the mean beside it
+    assert bool(kept.all())
+    again = bank.redraw(graphs, mark(graphs, 0), seed=Seed(2), fixed={"movie": given})
+    assert bool(same(anew, again).all())
+
+
+def test_means_follow_fixed_columns(bank: FeatureBank, graphs: GraphBatch) -> None:
+    anew = bank.redraw(graphs, mark(graphs, 0), seed=Seed(2), fixed={"movie": fixed(graphs, 0, [2])})
+    for graph in (graphs.sizes == 11).nonzero()[:, 0].tolist():
+        assert torch.equal(rows(anew, graph, 3), (rows(anew, graph, 0) + rows(anew, graph, 1)) / 2)
+
+
+def test_fixed_members_stay(bank: FeatureBank, graphs: GraphBatch) -> None:
+    large = graphs[graphs.sizes == 11]
+    members = torch.eye(STUDIOS)[[0, 1]].repeat(len(large), 1)
+    given = Fixed(members, torch.ones_like(members, dtype=torch.bool))
+    anew = bank.redraw(large, mark(large, 5, 6), seed=Seed(0), fixed={"studio": given})
+    for graph in range(len(large)):
+        assert [int(rows(anew, graph, studio).argmax()) for studio in (5, 6)] == [0, 1]
+
+
+def test_columns_of_means_cannot_be_fixed(bank: FeatureBank, graphs: GraphBatch) -> None:
+    assert bank.draws_rows("movie")
+    assert not bank.draws_rows("director")
+    with pytest.raises(DignnError, match="Columns of 'director' cannot be fixed, since they are means of rows of 'mov"):
+        bank.redraw(graphs, mark(graphs, 3), seed=Seed(0), fixed={"director": fixed(graphs, 3, [0])})
+
+
+def test_fixed_columns_are_given_for_each_marked_node(bank: FeatureBank, graphs: GraphBatch) -> None:
+    with pytest.raises(DignnError, match="fixed columns for 3 nodes of 'movie', of which 24 are marked"):
+        bank.redraw(graphs, mark(graphs, 0), seed=Seed(0), fixed={"movie": fixed(graphs, 0, [0])[:3]})
+
+
+COLUMNS = {
+    FeatureKind.BINARY: None,
+    FeatureKind.CONTINUOUS: None,
+    FeatureKind.MIXED: (
+        Column(ColumnKind.BINARY),
+        Column(ColumnKind.CATEGORICAL, levels=3),
+        Column(ColumnKind.CONTINUOUS, missing=True),
+        Column(ColumnKind.CONTINUOUS),
+    ),
+}
+GENERATORS = {
+    "absorbing": (FeatureKind.BINARY, {"features": "ditabddpm"}, "absorbing"),
+    "marginal": (FeatureKind.BINARY, {"features": "ditabddpm"}, "marginal"),
+    "multinomial": (FeatureKind.BINARY, {"features": "tabddpm"}, None),
+    "gaussian": (FeatureKind.CONTINUOUS, {"continuous": "tabddpm"}, None),
+    "mixed": (FeatureKind.MIXED, {"features": "tabddpm"}, None),
+    "per class": (FeatureKind.BINARY, {"one_model_per_class": True}, None),
+    "bootstrap": (FeatureKind.BINARY, {"features": "bootstrap"}, None),
+    "independent": (FeatureKind.BINARY, {"features": "independent"}, None),
+}
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_every_generator_leaves_fixed_columns_alone(name: str) -> None:
+    kind, settings, noise = GENERATORS[name]
+    generator = Seed(0).torch()
+    table = torch.randn(60, 4, generator=generator)
+    if kind is not FeatureKind.CONTINUOUS:
+        table[:, :2] = (table[:, :2] > 0).float()
+        table[::5, 2] = torch.nan if kind is FeatureKind.MIXED else 0.0
+    if kind is FeatureKind.BINARY:
+        table = (table > 0.3).float()
+    spec = FeatureSpec(kind, 4, columns=COLUMNS[kind])
+    schema = Schema(
+        ("thing", "pair"),
+        (Relation("thing", "in", "pair"),),
+        (spec, FeatureSpec()),
+        classes=("one", "two"),
+        target="thing",
+    )
+    label = [number % 2 for number in range(60)]
+    edges = {("thing", "in", "pair"): [(number, number // 2) for number in range(60)]}
+    data = Adjacency.build(hetero({"thing": 60, "pair": 30}, edges, x={"thing": table}, y={"thing": label}), schema)
+    pairs = data.induced([[number, number + 1, 60 + number // 2] for number in range(0, 60, 2)])
+    smoke = PRESETS["smoke"]
+    process = {} if noise is None else {"ditabddpm": replace(smoke.ditabddpm, noise=noise)}
+    made = FeatureBank(schema, replace(smoke, **settings, **process)).fit(data, graphs=pairs, seed=Seed(0))
+    marks = torch.zeros_like(pairs.mask)
+    marks[:, 0] = True
+    given = Fixed.columns(table[1::2, [0, 2]], torch.tensor([0, 2]), 4)
+    anew = made.redraw(pairs, marks, seed=Seed(1), fixed={"thing": given}).check()
+    found = anew.tables["thing"][anew.row[:, 0]]
+    assert torch.equal(found[:, [0, 2]].nan_to_num(-9.0), table[1::2, [0, 2]].nan_to_num(-9.0))
+    assert not torch.equal(found, table[::2])
+    assert torch.equal(anew.tables["thing"][anew.row[:, 1]].nan_to_num(-9.0), table[1::2].nan_to_num(-9.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ from dignn.features.edge_drawing import check_numbers, draw_edges
 from dignn.features.ends import training_edges
 from dignn.features.few_rows import tell_of_few_rows
 from dignn.features.generator_choice import GeneratorChoice
+from dignn.features.given import Fixed
 from dignn.features.neighbour_means import NeighbourMeans
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.features.reserve import Reserve
@@ -218,7 +220,13 @@ class FeatureBank:
         """The same graphs with generated features; each node's follow the class around it and what neighbours have."""
         return self._draw(batch.without_features(), batch.mask, seed, tick)
 
-    def redraw(self, batch: GraphBatch, nodes: Tensor, *, seed: Seed) -> GraphBatch:
+    def draws_rows(self, name: str) -> bool:
+        """Whether rows of a type are drawn one by one, so that columns of theirs can be fixed."""
+        return any(of == name for of, _ in self.parts)
+
+    def redraw(
+        self, batch: GraphBatch, nodes: Tensor, *, seed: Seed, fixed: Mapping[str, Fixed] | None = None
+    ) -> GraphBatch:
         """The same graphs with the features of some nodes generated anew, given the class around them and all others.
 
         Where rows are means of neighbours' rows, those beside a marked neighbour follow it: they become means of the
@@ -231,15 +239,36 @@ class FeatureBank:
             batch: graphs with features.
             nodes: (B, N) bool, which nodes; marks on padding and on types without generated features change nothing.
             seed: of what is drawn. What a node gets depends on the other marks too, as in :meth:`fill`.
+            fixed: by node type, for each marked node of it, in order of graph and position, columns that come out
+                exactly as given while the others are drawn given them.
 
         Returns:
             Graphs whose tables have one row for each node, however often they are drawn anew.
-        """
-        return self._draw(batch, nodes, seed, silent)
 
-    def _draw(self, batch: GraphBatch, nodes: Tensor, seed: Seed, tick: Tick) -> GraphBatch:
+        Raises:
+            DignnError: columns are fixed of rows that are not drawn one by one, or of another number of rows.
+        """
+        fixed = fixed or {}
+        for name, given in fixed.items():
+            self._check_fixed(name, given, int((nodes & (batch.node_type == self.schema.type_index(name))).sum()))
+        return self._draw(batch, nodes, seed, silent, fixed)
+
+    def _check_fixed(self, name: str, given: Fixed, marked: int) -> None:
+        if not self.draws_rows(name):
+            means = self._means.get(name)
+            why = "none were learned" if means is None else f"they are means of rows of '{means.source}'"
+            raise DignnError(f"Columns of '{name}' cannot be fixed, since {why}; fix columns of another type")
+        if len(given.mask) != marked:
+            raise DignnError(
+                f"There are fixed columns for {len(given.mask)} nodes of '{name}', of which {marked} are marked; give "
+                "a row for each marked node"
+            )
+
+    def _draw(
+        self, batch: GraphBatch, nodes: Tensor, seed: Seed, tick: Tick, fixed: Mapping[str, Fixed] | None = None
+    ) -> GraphBatch:
         """Generates the rows of the marked nodes (B, N), lets means beside them follow, and keeps all others."""
-        around = condition_batch(batch)
+        around, fixed = condition_batch(batch), fixed or {}
         filled = batch
         seen = None if self._surroundings is None else self._surroundings.look(batch, around, batch.mask & ~nodes)
         order = self._names if seen is None else [name for name in seen.surroundings.order if name in self._names]
@@ -259,9 +288,10 @@ class FeatureBank:
                     if means is not None:
                         rows = means.fill(filled, around, partial(self._reserved, means.source), own, marked)
                     else:
-                        rows = self._draw_nodes(name, marked, around, own, part, seen)
+                        rows = self._draw_nodes(name, marked, around, own, part, seen, fixed.get(name))
                     if self.schema.spec(name).kind is FeatureKind.IDENTITY and means is None:
-                        self._tell_apart(rows, marked, around[marked], name, own, _members(batch, name, here & ~marked))
+                        taken = _members(batch, name, here & ~marked)
+                        self._tell_apart(rows, marked, around[marked], name, own, taken, fixed.get(name))
                     check_numbers(rows, name, self.schema.spec(name))
                 if seen is not None and not self._goes_by_surroundings(name):  # the others were seen round by round
                     seen.add(name, marked, rows)
@@ -274,16 +304,24 @@ class FeatureBank:
         return self._draw_edges(filled, nodes, around, seed)
 
     def _draw_nodes(
-        self, name: str, nodes: Tensor, around: Tensor, seed: Seed, tick: Tick, seen: Seen | None
+        self,
+        name: str,
+        nodes: Tensor,
+        around: Tensor,
+        seed: Seed,
+        tick: Tick,
+        seen: Seen | None,
+        fixed: Fixed | None,
     ) -> Tensor:
         """Rows of the marked nodes (B, N) of a type, which go by what is seen of their neighbours.  (m, d)"""
         if seen is None or not self._goes_by_surroundings(name):
-            return self._generate(name, around[nodes], seed, tick)
+            return self._generate(name, around[nodes], seed, tick, fixed=fixed)
         out = torch.empty(int(nodes.sum()), self.schema.spec(name).width)
         rounds = seen.surroundings.parts(seen.joined, nodes, name, seed)
         for number, some in enumerate(rounds):
             own, part = seed.child("round", number), part_of(tick, number, len(rounds))
-            rows = self._generate(name, around[some], own, part, seen.context(name, some))
+            given = None if fixed is None else fixed[some[nodes]]
+            rows = self._generate(name, around[some], own, part, seen.context(name, some), given)
             seen.add(name, some, rows)
             out[some[nodes]] = rows
         return out
@@ -311,7 +349,13 @@ class FeatureBank:
         return batch
 
     def _generate(
-        self, name: str, condition: Tensor, seed: Seed, tick: Tick = silent, context: Tensor | None = None
+        self,
+        name: str,
+        condition: Tensor,
+        seed: Seed,
+        tick: Tick = silent,
+        context: Tensor | None = None,
+        fixed: Fixed | None = None,
     ) -> Tensor:
         """Rows of a type, or of the edges of a relation, for these conditions (m, 2 C)."""
         parts = {label: generator for (of, label), generator in self.parts.items() if of == name}
@@ -325,7 +369,7 @@ class FeatureBank:
             condition = condition if generator.classes else blind
             if context is None and generator.known:  # nothing is
                 context = torch.full((len(condition), generator.known), torch.nan)
-            return generator.sample(condition, context=context, seed=seed, tick=tick)
+            return generator.sample(condition, context=context, fixed=fixed, seed=seed, tick=tick)
         label = draw_label(condition, seed.child("class").torch())
         known = torch.tensor(list(parts))
         # A node without a class, or of a class without rows, takes any of the classes.
@@ -336,7 +380,8 @@ class FeatureBank:
             mine = label == known[number]
             if bool(mine.any()):
                 piece = part_of(tick, number, len(parts))
-                out[mine] = generator.sample(blind[mine], seed=seed.child("class", str(own)), tick=piece)
+                given = None if fixed is None else fixed[mine]
+                out[mine] = generator.sample(blind[mine], fixed=given, seed=seed.child("class", str(own)), tick=piece)
         return out
 
     def _reserved(self, name: str, condition: Tensor, seed: Seed) -> Tensor:
@@ -344,7 +389,14 @@ class FeatureBank:
         return self._reserves[name].take(condition, seed, partial(self._generate, name))
 
     def _tell_apart(
-        self, table: Tensor, here: Tensor, condition: Tensor, name: str, seed: Seed, taken: set[tuple[int, int]]
+        self,
+        table: Tensor,
+        here: Tensor,
+        condition: Tensor,
+        name: str,
+        seed: Seed,
+        taken: set[tuple[int, int]],
+        fixed: Fixed | None,
     ) -> None:
         """Draws members anew, in place, where one stands twice in a graph; the data has each only once.
 
@@ -360,7 +412,8 @@ class FeatureBank:
                 seen.add(pair)
             if not twice:
                 return
-            table[twice] = self._generate(name, condition[twice], seed.child("again", attempt))
+            given = None if fixed is None else fixed[torch.tensor(twice)]
+            table[twice] = self._generate(name, condition[twice], seed.child("again", attempt), fixed=given)
 
     # -- files ----------------------------------------------------------------------------------------
 

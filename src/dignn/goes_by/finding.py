@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +13,10 @@ from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.goes_by.agreement import balanced
 from dignn.goes_by.places import Places
+from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.rule_sets import Rules, find_rules
 from dignn.goes_by.scorecards import FRONTIER, MOST_TERMS, Scorecards, scorecards
-from dignn.goes_by.screening import screened
+from dignn.goes_by.screening import Screened, screened
 from dignn.graphs.batch import GraphBatch, spread
 from dignn.model.scores import Scores
 
@@ -22,6 +24,14 @@ from dignn.model.scores import Scores
 STUDIED_PLACES, _VALIDATION = 4500, 3
 # Predicates of a rule that are tried, and by how much longer ones must agree better.
 _RULE_LENGTHS, _AS_GOOD = (2, 4), 0.005
+
+Barred = Callable[[int, Predicate], bool]
+"""(class, predicate) -> whether it may not be used for this class"""
+
+
+def nothing(place: int, predicate: Predicate) -> bool:
+    """Bars nothing."""
+    return False
 
 
 @dataclass(frozen=True)
@@ -66,36 +76,78 @@ def find(batch: GraphBatch, scores: Scores, seed: Seed, *, most: int = STUDIED_P
     Raises:
         DignnError: there are too few places, or the model gives one class to all of them.
     """
-    instance("scores", scores, Scores, "what the model says, as GNNAdapter.score gives it")
-    scores = scores[torch.tensor(spread(len(scores), most), dtype=torch.long)]
-    number = scores.logits.size(1)
-    answers = scores.predicted.numpy()
-    if len(np.unique(answers)) < 2:
-        raise DignnError(
-            f"The model gives the same class to all {len(answers)} places, so there is nothing it goes by; give graphs "
-            "of several classes"
+    return Finder(batch, scores, seed, most=most).found()
+
+
+class Finder:
+    """Finds what a model goes by, again and again, without what turned out not to matter.
+
+    Args:
+        batch, scores, seed, most: as :func:`find` takes them.
+
+    Attributes:
+        batch, scores: the graphs, and what the model says of the places that are looked at.
+        classes: how many there are.
+    """
+
+    def __init__(self, batch: GraphBatch, scores: Scores, seed: Seed, *, most: int = STUDIED_PLACES) -> None:
+        instance("scores", scores, Scores, "what the model says, as GNNAdapter.score gives it")
+        self.batch = batch
+        self.scores = scores = scores[torch.tensor(spread(len(scores), most), dtype=torch.long)]
+        self.classes = number = scores.logits.size(1)
+        self._answers = answers = scores.predicted.numpy()
+        if len(np.unique(answers)) < 2:
+            raise DignnError(
+                f"The model gives the same class to all {len(answers)} places, so there is nothing it goes by; give "
+                "graphs of several classes"
+            )
+        self._said = scores.probability.double().numpy()
+        self._held = held = _drawn(scores.graph.numpy(), seed)
+        self._validation = Places.of(batch, scores[torch.from_numpy(held)])
+        self._learned = screened(Places.of(batch, scores[torch.from_numpy(~held)]), answers[~held], number)
+        self._known = screened(Places.of(batch, scores), answers, number)
+
+    def cards(self, terms: int, barred: Barred = nothing) -> Scorecards:
+        """Scorecards of so many terms for each class, from all graphs."""
+        marks = self._marks(self._known, barred)
+        return scorecards(self._known, self._answers, self._said, (terms,), marks)[0]
+
+    def rules(self, barred: Barred = nothing) -> Rules:
+        """Rules of at most as many predicates as rules have, from all graphs."""
+        return find_rules(self._known, self._answers, self.classes, barred=self._marks(self._known, barred))
+
+    def found(self, barred: Barred = nothing, at_last: Barred | None = None) -> GoesBy:
+        """What the model goes by, without barred predicates.
+
+        Args:
+            barred: says whether a predicate may not be used for a class.
+            at_last: the same, of what is found on all graphs, whose thresholds are others; by default ``barred``.
+        """
+        answers, said, held, number = self._answers, self._said, self._held, self.classes
+        marks = self._marks(self._learned, barred)
+        validated = [
+            balanced(answers[held], each.scores(self._validation).argmax(1), number)
+            for each in scorecards(self._learned, answers[~held], said[~held], FRONTIER, marks)
+        ]
+        tried = (find_rules(self._learned, answers[~held], number, length, marks) for length in _RULE_LENGTHS)
+        ruled = [balanced(answers[held], rules.predicted(self._validation), number) for rules in tried]
+        few = [value for terms, value in zip(FRONTIER, validated, strict=True) if terms <= MOST_TERMS]
+        good = max(ruled) - _AS_GOOD
+        length = next(length for length, value in zip(_RULE_LENGTHS, ruled, strict=True) if value >= good)
+        marks = self._marks(self._known, at_last or barred)
+        return GoesBy(
+            frontier=tuple(scorecards(self._known, answers, said, FRONTIER, marks)),
+            chosen=int(np.argmax(few)),  # of equal ones the first, which has the fewest terms
+            rules=find_rules(self._known, answers, number, length, marks),
+            validated=tuple(validated),
         )
-    said = scores.probability.double().numpy()
-    held = _drawn(scores.graph.numpy(), seed)
-    validation = Places.of(batch, scores[torch.from_numpy(held)])
-    known = screened(Places.of(batch, scores[torch.from_numpy(~held)]), answers[~held], number)
-    validated = [
-        balanced(answers[held], each.scores(validation).argmax(1), number)
-        for each in scorecards(known, answers[~held], said[~held], FRONTIER)
-    ]
-    ruled = [
-        balanced(answers[held], find_rules(known, answers[~held], number, length).predicted(validation), number)
-        for length in _RULE_LENGTHS
-    ]
-    known = screened(Places.of(batch, scores), answers, number)
-    few = [value for terms, value in zip(FRONTIER, validated, strict=True) if terms <= MOST_TERMS]
-    length = next(length for length, value in zip(_RULE_LENGTHS, ruled, strict=True) if value >= max(ruled) - _AS_GOOD)
-    return GoesBy(
-        frontier=tuple(scorecards(known, answers, said, FRONTIER)),
-        chosen=int(np.argmax(few)),  # of equal ones the first, which has the fewest terms
-        rules=find_rules(known, answers, number, length),
-        validated=tuple(validated),
-    )
+
+    def _marks(self, known: Screened, barred: Barred) -> np.ndarray:
+        """(C, p) which predicates are barred from each class; of two classes, whose cards are one, from both."""
+        found = np.array(
+            [[barred(place, predicate) for predicate in known.predicates] for place in range(self.classes)], dtype=bool
+        ).reshape(self.classes, len(known.predicates))
+        return np.broadcast_to(found.any(0), found.shape) if self.classes == 2 else found
 
 
 def _drawn(graph: np.ndarray, seed: Seed) -> np.ndarray:

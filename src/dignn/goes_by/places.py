@@ -254,11 +254,10 @@ class Places:
             found = true_rows(trait, table.indices[begin:end], table.data[begin:end], table.shape[0])
             rows.append(found)
             which.append(np.full(len(found), number))
-        true = ones(np.concatenate(rows), np.concatenate(which), (table.shape[0], len(traits)))
+        count = max(1, table.shape[0])  # there may be no item at all
+        true = ones(np.concatenate(rows), np.concatenate(which), (count, len(traits)))
         items = self.items(where)
-        at = csr_array(
-            (np.ones(len(items), np.float32), (items, place)), shape=(self.count(where), max(1, table.shape[0]))
-        )
+        at = csr_array((np.ones(len(items), np.float32), (items, place)), shape=(self.count(where), count))
         return at @ true
 
     def _shaped(self, where: Where, traits: Sequence[Shaped]) -> csr_array:

@@ -72,7 +72,13 @@ def _decided(held: Sequence[np.ndarray], precision: Sequence[np.ndarray], otherw
     return np.where(worth.any(1), worth.argmax(1), otherwise)
 
 
-def find_rules(known: Screened, answers: np.ndarray, number: int, most: int = MOST_PREDICATES) -> Rules:
+def find_rules(
+    known: Screened,
+    answers: np.ndarray,
+    number: int,
+    most: int = MOST_PREDICATES,
+    barred: np.ndarray | None = None,
+) -> Rules:
     """Rules by a beam search that starts from all pairs, so that predicates count that tell nothing alone.
 
     Args:
@@ -80,12 +86,14 @@ def find_rules(known: Screened, answers: np.ndarray, number: int, most: int = MO
         answers: (m,) the classes that a model gives.
         number: how many classes there are.
         most: predicates of a rule.
+        barred: (C, p) bool, which predicates may not be in rules of a class; by default all may.
     """
     weight = class_weights(answers, number) * max(1, len(np.unique(answers))) / max(1, len(answers))  # each sums to 1
     room = max(20, min(_TELLING + _OTHERS, int((_PAIRS / max(1, number)) ** 0.5)))
     rules: list[list[tuple[Rule, np.ndarray]]] = []
     for place in range(number):
         pool = _pool(known, place, room)
+        pool = pool if barred is None else pool[~barred[place, pool]]
         rules.append(
             [
                 (

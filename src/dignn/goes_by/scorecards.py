@@ -76,18 +76,24 @@ def probability(scores: np.ndarray) -> np.ndarray:
     return lifted / lifted.sum(1, keepdims=True)
 
 
-def scorecards(known: Screened, answers: np.ndarray, said: np.ndarray, numbers: Sequence[int]) -> list[Scorecards]:
+def scorecards(
+    known: Screened, answers: np.ndarray, said: np.ndarray, numbers: Sequence[int], barred: np.ndarray | None = None
+) -> list[Scorecards]:
     """Scorecards with ever more terms, fitted to the answers of a model.
 
     Args:
-        known: predicates, and of which places they are true.
+        known: p predicates, and of which places they are true.
         answers: (m,) the classes that the model gives.
         said: (m, C) its probabilities.
         numbers: of terms for each class, ascending.
+        barred: (C, p) bool, which predicates may not be terms of a class; by default all may.
     """
     count = said.shape[1]
     most = max(_FEWEST, min(_CANDIDATES, _ALL_CANDIDATES // max(1, count)))
-    candidates = [np.argsort(-np.abs(tells), kind="stable")[:most] for tells in known.tells]
+    worth = np.abs(known.tells)
+    if barred is not None and known.predicates:
+        worth = np.where(barred, -1.0, worth)
+    candidates = [order[each[order] >= 0] for each in worth for order in [np.argsort(-each, kind="stable")[:most]]]
     candidates = candidates or [np.empty(0, dtype=int)] * count
     fits = fit_path(known.true, fitted_to(answers, said), class_weights(answers, count), candidates, numbers)
     return [Scorecards(tuple(_card(fit, place, known.predicates) for place in range(count))) for fit in fits]
