@@ -19,7 +19,7 @@ from small_runs import short_smoke
 from tiny_models import TinyHetero
 
 pytestmark = pytest.mark.usefixtures("haste")
-FIND = "dignn.explainers.studying.find"
+FIND = "dignn.explainers.studying.find_with_effects"
 
 
 @pytest.fixture(scope="module")

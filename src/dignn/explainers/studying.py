@@ -14,7 +14,7 @@ import torch
 from dignn.core.background import Background
 from dignn.core.files import read_json, write_json
 from dignn.core.processes import map_processes
-from dignn.core.progress import Tick
+from dignn.core.progress import Tick, part_of
 from dignn.core.seeds import Seed
 from dignn.core.threads import cores
 from dignn.explanations.explanation_files import CONTRASTS
@@ -23,6 +23,7 @@ from dignn.goes_by.boundary import undecided
 from dignn.goes_by.counterfactuals import counterfactuals
 from dignn.goes_by.fidelity import Fidelity, fidelity
 from dignn.goes_by.finding import STUDIED_PLACES, find
+from dignn.goes_by.finding_causes import find_with_effects
 from dignn.goes_by.telling import terms_told, tested_told
 from dignn.goes_by.telling_contrasts import contrasts_told
 from dignn.graphs.batch import GraphBatch, spread
@@ -79,7 +80,7 @@ def study(
     seed: Seed,
     tick: Tick,
 ) -> Study:
-    """Finds what a model goes by on generated graphs, and tests it on held-out real ones.
+    """Finds what a model goes by on generated graphs, tries its effects, and tests it on held-out real ones.
 
     Beside it stand a floor, what is found on as many places of real training graphs, and a control, what is found on
     generated structures with noise in every column, or on random trees where nothing carries columns.
@@ -103,14 +104,14 @@ def study(
         noise: (wrong, adapter.score(wrong, counted=False)),
     }
     with _Beside([(*given, *test, seed) for given in others.values()], graphs.schema) as beside:
-        found = find(graphs, scores, seed)
-        tick(1, 2)
+        causes = find_with_effects(graphs, scores, adapter, bank, seed, part_of(tick, 0, 2))
+        found = causes.goes_by
         tested = fidelity(found, *test, seed) if len(test[1]) else None
         pairs, between, contrasts = _contrasts(graphs, scores, members, adapter, bank, seed)
         figures = {OURS: None if tested is None else _figures(tested), **dict(zip(others, beside(), strict=True))}
     tick(2, 2)
     told: dict[str, Any] = {
-        "goes_by": terms_told(found, graphs.schema),
+        "goes_by": terms_told(causes, graphs.schema),
         "counterfactuals": pairs,
         "undecided": between,
     }

@@ -8,17 +8,17 @@ from typing import Any
 from dignn.goes_by.agreement import Found
 from dignn.goes_by.fidelity import Fidelity, RuleFidelity
 from dignn.goes_by.finding import GoesBy
+from dignn.goes_by.finding_causes import Causes, TriedTerm
 from dignn.goes_by.phrases import phrase, words_of
 from dignn.goes_by.rule_sets import Rule
-from dignn.goes_by.scorecards import Term
 from dignn.goes_by.term_keys import predicate_json
 from dignn.graphs.schema import Schema
 
 
-def terms_told(found: GoesBy, schema: Schema) -> dict[str, list[dict[str, Any]]]:
-    """By class the terms of its scorecard, those worth most first."""
-    cards = zip(schema.classes, found.scorecards.cards, strict=True)
-    return {name: [_term(term, schema) for term in card.terms] for name, card in cards}
+def terms_told(found: Causes, schema: Schema) -> dict[str, list[dict[str, Any]]]:
+    """By class the terms of its scorecard, those worth most first, and after them what turned out to be decoys."""
+    several = zip(schema.classes, found.terms, found.decoys, strict=True)
+    return {name: [_term(each, schema) for each in (*terms, *decoys)] for name, terms, decoys in several}
 
 
 def tested_told(found: GoesBy, tested: Fidelity, schema: Schema) -> dict[str, Any]:
@@ -42,14 +42,15 @@ def tested_told(found: GoesBy, tested: Fidelity, schema: Schema) -> dict[str, An
     }
 
 
-def _term(term: Term, schema: Schema) -> dict[str, Any]:
+def _term(tried: TriedTerm, schema: Schema) -> dict[str, Any]:
+    term, effect = tried.term, tried.effect
     return {
         "term": phrase(term.predicate, schema),
         "points": term.points,
-        "effect": None,
-        "interval": None,
-        "decoy": False,
-        "matched": False,
+        "effect": effect.mean,
+        "interval": None if effect.interval is None else list(effect.interval),
+        "decoy": tried.decoy,
+        "matched": effect.matched,
         "predicate": predicate_json(term.predicate),
     }
 
