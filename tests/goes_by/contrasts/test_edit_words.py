@@ -53,7 +53,7 @@ def grown() -> tuple[GraphBatch, GraphBatch]:
             Edit(EditKind.EDGE_ADDED, 0, 3, WRITES),
             "the edge between the author and a paper next to it becomes another (writes)",
         ),
-        (Edit(EditKind.NODE_REMOVED, 4), "a venue two steps away is taken away"),
+        (Edit(EditKind.NODE_REMOVED, 4), "a venue “KDD” two steps away is taken away"),
         (Edit(EditKind.NODE_ADDED, 5, 2, CITES), "a paper is added and joined to a paper next to it (cites)"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

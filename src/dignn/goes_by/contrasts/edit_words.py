@@ -8,7 +8,7 @@ from dignn.goes_by.contrasts.graph_edits import Edit, EditKind
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.column_words import in_words
 from dignn.graphs.description import type_name
-from dignn.graphs.feature_spec import ColumnKind, FeatureSpec
+from dignn.graphs.feature_spec import ColumnKind, FeatureKind, FeatureSpec
 
 
 def edit_words(edit: Edit, before: GraphBatch, after: GraphBatch, node: int | None) -> str:
@@ -26,9 +26,10 @@ def edit_words(edit: Edit, before: GraphBatch, after: GraphBatch, node: int | No
     for v in new:
         steps[v] = steps_from(after, node)[v]
     if edit.kind is EditKind.NODE_REMOVED:
-        return f"{_thing(graph, edit.node, node, steps)} is taken away"
+        return f"{_thing(graph, edit.node, node, steps, _member(graph, edit.node))} is taken away"
     if edit.kind is EditKind.NODE_ADDED:
-        return f"{a(noun(type_name(graph, edit.node)))} is added{_joined(edit, graph, node, steps)}"
+        what = f"{a(noun(type_name(graph, edit.node)))}{_member(graph, edit.node)}"
+        return f"{what} is added{_joined(edit, graph, node, steps)}"
     if edit.kind in (EditKind.EDGE_REMOVED, EditKind.EDGE_ADDED):
         return _edge(edit, graph, before, node, steps)
     if edit.kind is EditKind.ROW:
@@ -91,14 +92,23 @@ def _two(edit: Edit, graph: GraphBatch, node: int | None, steps: list[int]) -> t
     return one, f"another {other.split(' ', 1)[1]}" if one == other else other
 
 
-def _thing(graph: GraphBatch, v: int, node: int | None, steps: list[int]) -> str:
+def _thing(graph: GraphBatch, v: int, node: int | None, steps: list[int], member: str = "") -> str:
     """``the author``, ``a paper next to it``, ``a conference two steps away``; ``a C node`` of a whole graph."""
-    name = noun(type_name(graph, v))
+    name = noun(type_name(graph, v)) + member
     if v == node:
         return f"the {name}"
     if node is None or steps[v] >= graph.node_type.size(1):
         return a(name)
     return f"{a(name)} {'next to it' if steps[v] == 1 else f'{number_word(steps[v])} steps away'}"
+
+
+def _member(graph: GraphBatch, v: int) -> str:
+    """Which member of an identity type it is, where that is known."""
+    kind = type_name(graph, v)
+    spec = graph.schema.spec(kind)
+    if spec.kind is not FeatureKind.IDENTITY or kind not in graph.tables:
+        return ""
+    return f" {_name(spec, int(graph.tables[kind][graph.row[0, v]].argmax()))}"
 
 
 def _instead(spec: FeatureSpec, edit: Edit) -> str:
