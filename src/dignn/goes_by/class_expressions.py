@@ -3,8 +3,8 @@
 EL has concept names, ⊤, conjunction (C ⊓ D) and existential restriction (∃r.C) [1]. Here names are node types, and
 roles are relations, each of them both ways, as PyTorch Geometric stores them; a node satisfies ∃r.C if one of its
 neighbours by r satisfies C. So an expression is a tree, and a node satisfies it if there is a homomorphism that takes
-the root to the node. Such expressions explain heterogeneous GNNs in [2]. What EL lacks is what tells it from predicates: it has no
-negation, no numbers, no cycles, and nothing is added up.
+the root to the node. Such expressions explain heterogeneous GNNs in [2]. What EL lacks is what tells it from
+predicates: it has no negation, no numbers, no cycles, and nothing is added up.
 
 As an extension, what a column holds may be a name, too ("theory" of papers), which [2] does not have. Both are
 compared.

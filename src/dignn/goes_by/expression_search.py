@@ -42,6 +42,8 @@ from dignn.goes_by.where import Around, Step, steps_of
 _MOST_ROLES, _MOST_SYMBOLS = 3, 8
 # What a further symbol, and a further expression, must bring: a share of the class, less that of others taken along.
 _LEAST_GAIN, _LEAST_WORTH = 0.005, 0.02
+# Rounds without anything better after which the search ends.
+_PATIENCE = 2
 # Concepts that are refined together; names of a type that are kept for each class, and for all together.
 _BEAM, _NAMES, _ALL_NAMES = 10, 100, 2000
 # Chains of roles from a type, at most; of a schema with more, shorter ones are looked at.
@@ -169,8 +171,8 @@ class _Search:
         """The concept whose places are worth most, less a little for each symbol.  value: (m,) what a place is worth"""
         rows = np.flatnonzero(value)
         own, value = self._own[rows], value[rows].astype(np.float32)
-        best, beam = (TOP, float(value.sum())), [TOP]
-        for _ in range(_MOST_SYMBOLS):
+        best, beam, without = (TOP, float(value.sum())), [TOP], 0
+        while beam and without < _PATIENCE:
             grown: dict[bytes, tuple[Concept, float]] = {}  # of those that hold at the same places the first
             several = [one for concept in beam for one in self._refined(concept, own, value)]
             for concept, worth, where in sorted(several, key=lambda one: (-_standing(*one[:2]), repr(one[0]))):
@@ -178,7 +180,8 @@ class _Search:
                 if len(grown) == _BEAM:
                     break
             beam = [concept for concept, _ in grown.values()]
-            best = max([best, *grown.values()], key=lambda one: _standing(*one))
+            better = max([best, *grown.values()], key=lambda one: _standing(*one))
+            best, without = better, without + 1 if better == best else 0
         return best
 
     def _refined(self, concept: Concept, own: csr_array, value: np.ndarray) -> Iterator[tuple[Concept, float, bytes]]:
@@ -189,7 +192,7 @@ class _Search:
             true = flags(reached @ conjuncts.true)
             worth = value @ true
             standing = np.where(conjuncts.length <= room, worth - _LEAST_GAIN * conjuncts.length, -np.inf)
-            standing[np.diff(true.tocsc().indptr) == 0] = -np.inf
+            standing[np.bincount(true.indices, minlength=len(standing)) == 0] = -np.inf  # hold nowhere
             chosen = np.argsort(-standing, kind="stable")[: 2 * _BEAM]
             chosen = chosen[np.isfinite(standing[chosen])]
             where = np.packbits(true[:, chosen].toarray() > 0, axis=0)
