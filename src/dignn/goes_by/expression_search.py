@@ -46,8 +46,8 @@ _LEAST_GAIN, _LEAST_WORTH = 0.005, 0.02
 _PATIENCE = 2
 # Concepts that are refined together; names of a type that are kept for each class, and for all together.
 _BEAM, _NAMES, _ALL_NAMES = 10, 100, 2000
-# Chains of roles from a type, at most; of a schema with more, shorter ones are looked at.
-_CHAINS = 300
+# What may be conjoined at nodes of a type, at most; where a schema has more, fewer roles in a row are looked at.
+_CONJUNCTS = 50_000
 
 
 def find_expressions(
@@ -141,15 +141,17 @@ class _Search:
         self._root = starts[0] if len(starts) == 1 else None  # None where nodes of several types may be meant
         self._types = starts or list(schema.node_types)
         self._own = own_nodes(places)
-        self._most_roles = max(depth for depth in range(_MOST_ROLES + 1) if self._chains(depth) <= _CHAINS or not depth)
+        few = [roles for roles in range(1, _MOST_ROLES + 1) if self._number(roles) <= _CONJUNCTS]
+        self._most_roles = max(few, default=0)
         self._conjuncts: dict[tuple[str | None, int], _Conjuncts] = {}
 
-    def _chains(self, depth: int) -> int:
-        """Most chains of so many roles that begin at one type."""
-        times = dict.fromkeys(self._places.schema.node_types, 1)
-        for _ in range(depth):
-            times = {of: sum(times[to] for start, to in self._steps.values() if start == of) for of in times}
-        return max(times.values())
+    def _number(self, roles: int) -> int:
+        """Of how much that may be conjoined there is most, with so many roles in a row."""
+        own = {name: len(self._names.get(name, [])) for name in self._places.schema.node_types}
+        found = own
+        for _ in range(roles):
+            found = {of: own[of] + sum(1 + found[to] for at, to in self._steps.values() if at == of) for of in own}
+        return max(found.values())
 
     # -- covering a class ---------------------------------------------------------------------------------
 
@@ -175,7 +177,7 @@ class _Search:
         while beam and without < _PATIENCE:
             grown: dict[bytes, tuple[Concept, float]] = {}  # of those that hold at the same places the first
             several = [one for concept in beam for one in self._refined(concept, own, value)]
-            for concept, worth, where in sorted(several, key=lambda one: (-_standing(*one[:2]), repr(one[0]))):
+            for concept, worth, where in sorted(several, key=lambda one: -_standing(*one[:2])):
                 grown.setdefault(where, (concept, worth))
                 if len(grown) == _BEAM:
                     break
