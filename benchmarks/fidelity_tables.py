@@ -150,7 +150,7 @@ def _by_data(runs: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
     for run in runs:
         name = run["dataset"].removeprefix(KNOWN)
-        more = "" if not run["drawing_cpu_seconds"] else f", {run['graphs']} graphs"
+        more = "" if not run["drawing_cpu_seconds"] else f" with {run['graphs']} graphs"
         found.setdefault(f"{name}{more}", []).append(run)
     return found
 
@@ -174,7 +174,7 @@ def _beside(runs: Sequence[dict[str, Any]], title: str, intervals: bool) -> str:
         for data, own in _by_data(runs).items()
     }
     if len(found) > 1:
-        found["mean"] = {name: _over_seeds([row[name] for row in found.values()]) for name in names}
+        found["mean of rows"] = {name: _over_seeds([row[name] for row in found.values()]) for name in names}
     rows = []
     for data, row in found.items():
         best = max(round(one["value"], 3) for one in row.values())

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dignn.core.seeds import Seed
+from dignn.explainers.registry import presets_of
 from dignn.goes_by.agreement import balanced
 from dignn.goes_by.finding import find
 from dignn.goes_by.places import Places
+from dignn.zoo.known.registry import KNOWN_MODELS
 from goes_by.answered import answered, of_margin
 
 ROOT = Path(__file__).parents[2]
@@ -47,3 +50,21 @@ def test_what_is_told_of_rivals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told["features_1"]["rules_ahead"]["interval"][0] > 0
     assert told["types_1"]["size"] == sum(len(own) for own in told["types_1"]["words"].values())
     assert told["types_1"]["agreement"]["value"] < told["features_1"]["agreement"]["value"]
+
+
+def test_a_run_of_a_known_model_is_opened_with_its_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks.fidelity import opened
+
+    settings = presets_of("prototypes")["smoke"]
+    noted = {"dataset": "known-degree", "explainer": "prototypes", "preset": "smoke", "seed": 3}
+    (tmp_path / "config.json").write_text(json.dumps({**noted, "config": asdict(settings)}))
+    content, config, explainer = opened(tmp_path)
+    assert (content["dataset"], content["seed"], config) == ("known-degree", 3, settings)
+    explainer.real.sample()
+    some = explainer.real.train[:20]
+    scores = explainer.adapter.score(some)
+    known = KNOWN_MODELS["degree"]
+    holds = [known.satisfied(some[[g]], v) for g, v in zip(scores.graph.tolist(), scores.node.tolist(), strict=True)]
+    assert scores.predicted.tolist() == [int(each) for each in holds]
+    assert len(set(holds)) == 2

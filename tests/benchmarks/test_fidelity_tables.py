@@ -105,7 +105,7 @@ def test_beside_others(benchmark: ModuleType) -> None:
     assert planted[3] == "0.600 (0.500 to 0.700)"  # of the last run of each seed
     assert planted[-1] == "**0.970 (0.870 to 1.070)** |"
     assert imdb[1:4] == ["**0.500 (0.400 to 0.600)**", "**0.500 (0.400 to 0.600)**", "0.450 (0.350 to 0.550)"]
-    assert means[:2] == ["| mean", "**0.675 (0.575 to 0.775)**"]
+    assert means[:2] == ["| mean of rows", "**0.675 (0.575 to 0.775)**"]
     assert wins.splitlines()[0] == (
         "- Scorecards are ahead of a tree on 1 data set (planted); level with a tree on 1 data set (imdb)."
     )
@@ -113,7 +113,7 @@ def test_beside_others(benchmark: ModuleType) -> None:
         "- Scorecards are ahead of three class expressions with types and features on"
     )
     assert "behind three class expressions with types and features on 1 data set (planted)." in wins.splitlines()[2 + 3]
-    assert [row.split(" | ")[0] for row in known.splitlines()[2:]] == ["| degree", "| exclusive", "| mean"]
+    assert [row.split(" | ")[0] for row in known.splitlines()[2:]] == ["| degree", "| exclusive", "| mean of rows"]
     assert known.splitlines()[2].split(" | ")[7] == "**0.650**"
     assert "behind three class expressions with types on 2 known models (degree and exclusive)" in known_wins
     assert "scorecards and rules together 1.2 (1.2 to 1.2), a tree 4.5 (3.0 to 7.0)" in cost
