@@ -35,9 +35,10 @@ RIVALS = {
     "features_1": "EL, features, one",
     "features_3": "EL, features, three",
 }
-# Those that are told in words, which are of the size of what they stand beside.
+# Those that are told in words: trees of the size of scorecards and of rules, and expressions as many as rules.
 _TOLD = {
     "tree": "a tree",
+    "tree_8": "a tree with 8 leaves",
     "types_3": "three class expressions with types",
     "features_3": "three class expressions with types and features",
 }
@@ -185,7 +186,7 @@ def _beside(runs: Sequence[dict[str, Any]], title: str, intervals: bool) -> str:
 
 
 def _who_wins(runs: Sequence[dict[str, Any]], title: str) -> str:
-    """Where scorecards, and rules, are ahead of each rival of their size: the interval of the difference says."""
+    """Where scorecards, and rules, are ahead of each rival: the interval of the difference says."""
     lines = []
     for own, label in (("scorecard", "Scorecards"), ("rules", "Rules")):
         for rival, named in _TOLD.items():

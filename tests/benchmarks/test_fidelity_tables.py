@@ -109,10 +109,10 @@ def test_beside_others(benchmark: ModuleType) -> None:
     assert wins.splitlines()[0] == (
         "- Scorecards are ahead of a tree on 1 data set (planted); level with a tree on 1 data set (imdb)."
     )
-    assert wins.splitlines()[2].startswith(
+    assert wins.splitlines()[3].startswith(
         "- Scorecards are ahead of three class expressions with types and features on"
     )
-    assert "behind three class expressions with types and features on 1 data set (planted)." in wins.splitlines()[2 + 3]
+    assert "behind three class expressions with types and features on 1 data set (planted)." in wins.splitlines()[3 + 4]
     assert [row.split(" | ")[0] for row in known.splitlines()[2:]] == ["| degree", "| exclusive", "| mean of rows"]
     assert known.splitlines()[2].split(" | ")[7] == "**0.650**"
     assert "behind three class expressions with types on 2 known models (degree and exclusive)" in known_wins
