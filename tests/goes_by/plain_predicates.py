@@ -44,7 +44,7 @@ def _joined(batch: GraphBatch, graph: int) -> nx.Graph:
     return found
 
 
-def _by_step(batch: GraphBatch, graph: int, u: int, step: Step) -> set[int]:
+def by_step(batch: GraphBatch, graph: int, u: int, step: Step) -> set[int]:
     place = [relation.label for relation in batch.schema.relations].index(step.relation)
     relation, found = batch.schema.relations[place], set()
     types = batch.schema.node_types
@@ -64,7 +64,7 @@ def _nodes(batch: GraphBatch, graph: int, node: int, where: Around) -> list[int]
     elif where.path:
         reached = {node}
         for step in where.path:
-            reached = {v for u in reached for v in _by_step(batch, graph, u, step)}
+            reached = {v for u in reached for v in by_step(batch, graph, u, step)}
         reached -= {node}
     else:
         steps = nx.single_source_shortest_path_length(joined, node)
@@ -80,7 +80,7 @@ def _true(batch: GraphBatch, graph: int, v: int, trait: Holds | Shaped) -> bool:
     if trait.shape == "cycle":
         lengths = {len(cycle) for cycle in nx.chordless_cycles(joined, length_bound=8) if v in cycle}
         return bool(lengths) if not trait.number else trait.number in lengths
-    degree = joined.degree(v) if trait.step is None else len(_by_step(batch, graph, v, trait.step))
+    degree = joined.degree(v) if trait.step is None else len(by_step(batch, graph, v, trait.step))
     return degree == 1 if trait.shape == "leaf" else degree >= trait.number
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from dignn.core.seeds import Seed
-from dignn.goes_by.agreement import balanced_agreement, mean_auc
+from dignn.goes_by.agreement import ahead, balanced_agreement, mean_auc
 from strategies import PROPERTY
 
 
@@ -46,3 +46,16 @@ def test_a_class_without_places_says_nothing() -> None:
     auc, by_class = mean_auc(answers, np.zeros((5, 2)), np.arange(5), Seed(0))
     assert by_class == [None, None]
     assert auc.value == 0.5
+
+
+def test_who_is_ahead_is_told_on_the_same_draws() -> None:
+    """Two that miss the same places but for a few differ by these, whichever graphs are drawn."""
+    rng, answers, graph = np.random.default_rng(0), np.tile([0, 1, 2, 3], 50), np.arange(200) // 4
+    given_classes = np.where(rng.random(200) < 0.3, (answers + 1) % 4, answers)
+    other = np.where(rng.random(200) < 0.1, (answers + 1) % 4, given_classes)
+    found = ahead(answers, given_classes, other, graph, 4, Seed(0))
+    one, less = (balanced_agreement(answers, each, graph, 4, Seed(0)) for each in (given_classes, other))
+    assert np.isclose(found.value, one.value - less.value)
+    assert 0 < found.interval[0] < found.value < found.interval[1]
+    assert found.interval[1] - found.interval[0] < one.interval[1] - one.interval[0]
+    assert ahead(answers, other, other, graph, 4, Seed(0)).interval == (0.0, 0.0)

@@ -35,6 +35,20 @@ def balanced_agreement(answers: np.ndarray, given: np.ndarray, graph: np.ndarray
     return _drawn(lambda times: balanced(answers, given, number, times), graph, seed)
 
 
+def ahead(
+    answers: np.ndarray, given: np.ndarray, other: np.ndarray, graph: np.ndarray, number: int, seed: Seed
+) -> Found:
+    """By how much one balanced agreement is above another, of answers to the same places.
+
+    Arguments are those of :func:`balanced_agreement`; other: (m,) answers that are compared with the given ones.
+    """
+
+    def difference(times: np.ndarray) -> float:
+        return balanced(answers, given, number, times) - balanced(answers, other, number, times)
+
+    return _drawn(difference, graph, seed)
+
+
 def balanced(answers: np.ndarray, given: np.ndarray, number: int, times: np.ndarray | None = None) -> float:
     """The same without an interval; ``times`` (m,) each place counts."""
     times = np.ones(len(answers)) if times is None else times

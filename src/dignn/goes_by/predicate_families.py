@@ -79,7 +79,7 @@ def families(places: Places, where: Where) -> Iterator[Family]:
     else:
         spec = places.schema.edge_features_by_label[where.relation].spec
     if spec.generated:
-        traits = list(_column_traits(places, where, spec, own))
+        traits = list(column_traits(places, where, spec, own))
         if traits:
             yield _of_traits(places, where, [(trait,) for trait in traits])
         if not own and (numeric := _averaged_columns(spec)):
@@ -110,7 +110,7 @@ def _shapes(places: Places, where: Around) -> list[Trait]:
     return found
 
 
-def _column_traits(places: Places, where: Where, spec: FeatureSpec, own: bool) -> Iterator[Trait]:
+def column_traits(places: Places, where: Where, spec: FeatureSpec, own: bool) -> Iterator[Holds]:
     """What columns there may hold, by their kinds and by the values that are there."""
     place, values = places.values(where)
     seen = np.unique(place[np.unique(places.around(where)[:, places.items(where)].indices)])

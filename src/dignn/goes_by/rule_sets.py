@@ -7,17 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dignn.goes_by.deciding import Decider, decided, needed
 from dignn.goes_by.places import Places
 from dignn.goes_by.predicates import Predicate, truth
 from dignn.goes_by.screening import Screened, is_plain
-from dignn.goes_by.sparse_fit import class_weights
+from dignn.goes_by.sparse_fit import even_weights
 
 # Conjunctions of a class, and predicates of one, at most.
 MOST_RULES, MOST_PREDICATES = 3, 4
 # What a further predicate, and a further rule, must bring: a share of the class, less that of others taken along.
 _LEAST_GAIN, _LEAST_WORTH = 0.005, 0.02
-# Agreement, summed over classes, that a rule must bring to stay.
-_NEEDED = 0.005
 # Conjunctions that are looked at together; predicates that tell the class, and others that may do so together.
 _BEAM, _TELLING, _OTHERS = 20, 250, 150
 # Pairs of predicates that are looked at for all classes together.
@@ -62,14 +61,8 @@ class Rules:
 
     def predicted(self, places: Places) -> np.ndarray:
         """(m,) the class that the rules give."""
-        precision = [np.array([rule.precision for rule in rules]) for rules in self.by_class]
-        return _decided(self.holds(places), precision, self.otherwise)
-
-
-def _decided(held: Sequence[np.ndarray], precision: Sequence[np.ndarray], otherwise: int) -> np.ndarray:
-    """(m,) the class of the most precise rule that holds.  held: for each class (m, r); precision: (r,)"""
-    worth = np.stack([(here * own).max(1, initial=0.0) for here, own in zip(held, precision, strict=True)], axis=1)
-    return np.where(worth.any(1), worth.argmax(1), otherwise)
+        precision = [[rule.precision for rule in rules] for rules in self.by_class]
+        return decided(self.holds(places), precision, self.otherwise)
 
 
 def find_rules(
@@ -88,46 +81,23 @@ def find_rules(
         most: predicates of a rule.
         barred: (C, p) bool, which predicates may not be in rules of a class; by default all may.
     """
-    weight = class_weights(answers, number) * max(1, len(np.unique(answers))) / max(1, len(answers))  # each sums to 1
+    weight = even_weights(answers, number)
     room = max(20, min(_TELLING + _OTHERS, int((_PAIRS / max(1, number)) ** 0.5)))
-    rules: list[list[tuple[Rule, np.ndarray]]] = []
+    found: list[list[Decider[tuple[Predicate, ...]]]] = []
     for place in range(number):
         pool = _pool(known, place, room)
         pool = pool if barred is None else pool[~barred[place, pool]]
-        rules.append(
+        own = answers == place
+        found.append(
             [
-                (
-                    Rule(tuple(_signed(known.predicates[pool[which]], holds) for which, holds in literals), precision),
-                    here,
+                Decider.of(
+                    tuple(_signed(known.predicates[pool[which]], holds) for which, holds in literals), here, own, weight
                 )
-                for literals, precision, here in _of_class(known.true[:, pool], answers == place, weight, most)
+                for literals, here in _of_class(known.true[:, pool], own, weight, most)
             ]
         )
-    return _needed(rules, answers, weight)
-
-
-def _needed(rules: list[list[tuple[Rule, np.ndarray]]], answers: np.ndarray, weight: np.ndarray) -> Rules:
-    """Without rules that agreement does not need, the least precise of which go first."""
-
-    def gives() -> tuple[Rules, float]:
-        held = [np.stack([here for _, here in own], axis=1) if own else np.zeros((len(answers), 0)) for own in rules]
-        precision = [np.array([rule.precision for rule, _ in own]) for own in rules]
-        covered = np.any([here.any(1) for here in held], axis=0)
-        left = int(np.bincount(answers, weight * ~covered, minlength=len(rules)).argmax())
-        right = float((weight * (_decided(held, precision, left) == answers)).sum())
-        return Rules(tuple(tuple(rule for rule, _ in own) for own in rules), left), right
-
-    found, most = gives()
-    every = [(place, one) for place, own in enumerate(rules) for one in own]
-    for place, one in sorted(every, key=lambda each: each[1][0].precision):
-        before = rules[place]
-        rules[place] = [other for other in before if other is not one]
-        fewer, right = gives()
-        if right >= most - _NEEDED:
-            found, most = fewer, max(most, right)
-        else:
-            rules[place] = before
-    return found
+    kept, otherwise, _ = needed(found, answers, weight)
+    return Rules(tuple(tuple(Rule(one.what, one.precision) for one in own) for own in kept), otherwise)
 
 
 # A literal is the number of a predicate and whether it holds; a conjunction of several is kept in order.
@@ -151,10 +121,8 @@ def _pool(known: Screened, place: int, room: int) -> np.ndarray:
     return np.sort(np.concatenate([chosen, others[plain[others]]]))
 
 
-def _of_class(
-    true: np.ndarray, own: np.ndarray, weight: np.ndarray, most: int
-) -> list[tuple[_Literals, float, np.ndarray]]:
-    """Rules of a class, their precision, and (m,) where each holds."""
+def _of_class(true: np.ndarray, own: np.ndarray, weight: np.ndarray, most: int) -> list[tuple[_Literals, np.ndarray]]:
+    """Rules of a class, and (m,) where each holds."""
     table = true.astype(np.float32)
     left, found = np.ones(len(own), dtype=bool), []
     for _ in range(MOST_RULES if table.shape[1] else 0):
@@ -163,7 +131,7 @@ def _of_class(
         if worth < _LEAST_WORTH:
             break
         here = _where(true, literals)
-        found.append((literals, float((weight * own)[here].sum() / weight[here].sum()), here))
+        found.append((literals, here))
         left &= ~here
     return found
 

@@ -44,6 +44,11 @@ def class_weights(classes: np.ndarray, number: int) -> np.ndarray:
     return len(classes) / (np.maximum(times, 1) * max(1, (times > 0).sum()))[classes]
 
 
+def even_weights(classes: np.ndarray, number: int) -> np.ndarray:
+    """(m,) weights of places that sum to 1 in every class that has some."""
+    return 1.0 / np.maximum(np.bincount(classes, minlength=number), 1)[classes]
+
+
 def fit_path(
     true: np.ndarray,
     target: np.ndarray,
