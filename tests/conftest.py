@@ -12,7 +12,6 @@ import pytest
 
 def pytest_collection_finish() -> None:
     """Modules and tests stay to the end: looking for garbage among them again and again took a tenth of the time."""
-    gc.collect()
     gc.freeze()
 
 

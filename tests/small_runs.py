@@ -61,7 +61,7 @@ LESS: dict[str, Any] = {
     "dignn.metrics.told_apart.WORTH_ROWS": 10**9,  # means need no processes, which would grow trees
     "dignn.metrics.c2st.FOLDS": 2,
     "dignn.metrics.run.COMPARED": 12,
-    "dignn.sampling.division.COMPARED_GRAPHS": 4,
+    "dignn.sampling.division.COMPARED_GRAPHS": 2,  # the smallest and the largest size
     "dignn.evidence.markers.GNNExplainer": partial(GNNExplainer, epochs=5),
     "dignn.features.ditabddpm.absorbing_rows._ROWS": 100,
     "dignn.report.layout.TRIES": 2,
