@@ -64,6 +64,8 @@ LESS: dict[str, Any] = {
     "dignn.sampling.division.COMPARED_GRAPHS": 2,  # the smallest and the largest size
     "dignn.evidence.markers.GNNExplainer": partial(GNNExplainer, epochs=5),
     "dignn.features.ditabddpm.absorbing_rows._ROWS": 100,
+    "dignn.features.ditabddpm.class_strength.MADE_ROWS": 50,
+    "dignn.features.ditabddpm.column_binding.BOUND_ROWS": 50,
     "dignn.report.layout.TRIES": 2,
     "dignn.report.layout._stress_layouts.__defaults__": (20,),  # rounds
     "dignn.report.reference.SHOWN": 4,
@@ -101,9 +103,10 @@ def _apart() -> Path:
 
 def short_smoke() -> Config:
     """The preset ``smoke``, with which everything is learned for a moment only."""
-    moment = TrainingConfig(steps=8, validate_every=4)
+    moment = TrainingConfig(steps=4, validate_every=2)
     return replace(
         SMOKE,
+        refinement_rounds=1,
         node_growth=replace(SMOKE.node_growth, training=moment),
         edge_diffusion=replace(SMOKE.edge_diffusion, training=moment),
         ditabddpm=replace(SMOKE.ditabddpm, sampler_steps=4, training=moment, marginal_training=moment),
@@ -113,7 +116,7 @@ def short_smoke() -> Config:
 
 def small_config() -> Config:
     """The same with fewer graphs; there are loss curves and all metrics."""
-    return replace(short_smoke(), sizes=(8, 9), subgraphs_per_size=20, candidates=48, top_k=3, refinement_rounds=1)
+    return replace(short_smoke(), sizes=(8, 9), subgraphs_per_size=20, candidates=48, top_k=3)
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
