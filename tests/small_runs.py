@@ -61,11 +61,18 @@ LESS: dict[str, Any] = {
     "dignn.metrics.told_apart.WORTH_ROWS": 10**9,  # means need no processes, which would grow trees
     "dignn.metrics.c2st.FOLDS": 2,
     "dignn.metrics.run.COMPARED": 12,
-    "dignn.sampling.division.COMPARED_GRAPHS": 4,
+    "dignn.sampling.division.COMPARED_GRAPHS": 2,  # the smallest and the largest size
     "dignn.evidence.markers.GNNExplainer": partial(GNNExplainer, epochs=5),
     "dignn.features.ditabddpm.absorbing_rows._ROWS": 100,
+    "dignn.features.ditabddpm.class_strength.MADE_ROWS": 50,
+    "dignn.features.ditabddpm.column_binding.BOUND_ROWS": 50,
+    "dignn.goes_by.contrasts.starts.MOST_PAIRS": 2,
+    "dignn.goes_by.contrasts.starts.STARTS": 1,
+    "dignn.goes_by.effects._FEWEST_PAIRS": 8,
+    "dignn.goes_by.effects._PAIRS": 8,
     "dignn.goes_by.finding.FRONTIER": (1, 2),
     "dignn.goes_by.finding._RULE_LENGTHS": (2,),
+    "dignn.goes_by.finding_causes._ROUNDS": 1,
     "dignn.goes_by.screening._PER_CLASS": 20,
     "dignn.goes_by.screening._PLAIN": 10,
     "dignn.goes_by.screening._GROUP_SIZES": (3,),
@@ -106,9 +113,10 @@ def _apart() -> Path:
 
 def short_smoke() -> Config:
     """The preset ``smoke``, with which everything is learned for a moment only."""
-    moment = TrainingConfig(steps=8, validate_every=4)
+    moment = TrainingConfig(steps=4, validate_every=2)
     return replace(
         SMOKE,
+        refinement_rounds=1,
         node_growth=replace(SMOKE.node_growth, training=moment),
         edge_diffusion=replace(SMOKE.edge_diffusion, training=moment),
         ditabddpm=replace(SMOKE.ditabddpm, sampler_steps=4, training=moment, marginal_training=moment),
@@ -118,7 +126,7 @@ def short_smoke() -> Config:
 
 def small_config() -> Config:
     """The same with fewer graphs; there are loss curves and all metrics."""
-    return replace(short_smoke(), sizes=(8, 9), subgraphs_per_size=20, candidates=48, top_k=3, refinement_rounds=1)
+    return replace(short_smoke(), sizes=(8, 9), subgraphs_per_size=20, candidates=48, top_k=3)
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:

@@ -18,16 +18,18 @@ from dignn.cli.finished_lines import read_lines
 from dignn.cli.options import Known, Own
 from dignn.cli.planned_runs import Compared, PlannedRun, planned
 from dignn.core.errors import DignnError
+from dignn.explainers.methods.dignnexplainer.settings import PRESETS
 from dignn.explainers.methods.random_tree import RandomTree
+from small_runs import small_config
 
 pytestmark = pytest.mark.usefixtures("haste")
 EXPLAINERS = ("prototypes", "random-tree")
 
 
-def command(furnished: Path, folder: Path, *more: object) -> list[object]:
+def command(furnished: Path, folder: Path, *more: object, seeds: int = 2) -> list[object]:
     """One job: what haste shortens is short in this process alone."""
     own = [furnished / "data.pt", "--model", f"{furnished / 'gnn.py'}:load"]
-    few = ["--explainers", *EXPLAINERS, "--seeds", 2, "--preset", "smoke", "--jobs", 1]
+    few = ["--explainers", *EXPLAINERS, "--seeds", seeds, "--preset", "smoke", "--jobs", 1]
     return ["compare", *own, *few, "--out", folder, "--quiet", *more]
 
 
@@ -163,8 +165,11 @@ def test_the_papers_way_is_planned_for_data_sets() -> None:
         assert [each.title for each in planned(other, names, [0], 4, heterogeneous=True)] == ["xgnn-0"]
 
 
-def test_rows_of_the_papers_way_stand_beside_the_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_of_the_papers_way_stand_beside_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """And a comparison goes on, whichever run was finished first."""
+    monkeypatch.setitem(PRESETS._items, "smoke", small_config())
     few = ["--seeds", 1, "--preset", "smoke", "--jobs", 1, "--budget", 0, "--quiet", "--out", tmp_path / "it"]
     assert run("compare", "planted", "--explainers", "dignnexplainer-gcn", *few) == 0
     capsys.readouterr()
@@ -229,7 +234,7 @@ def test_who_scores_more_than_the_budget_has_no_row_at_it(
     boastful = classmethod(lambda _method, settings, _budget, _classes: replace(settings, top_k=1))
     monkeypatch.setattr(RandomTree, "within", boastful)
     folder = tmp_path / "new"
-    assert run(*command(furnished, folder, "--budget", 5)) == 2
+    assert run(*command(furnished, folder, "--budget", 5, seeds=1)) == 2
     assert "random-tree-common-0: it scored 96 graphs, more than the budget of 5" in capsys.readouterr().err
     found = json.loads((folder / "comparison.json").read_text())
     assert set(found) == {"prototypes", "prototypes-common", "random-tree"}

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,14 @@ from dignn.core.processes import map_processes
 
 # Workers cannot import a test module, whose folder is not on their path: they are sent its functions as they are.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _ctrl_c() -> Iterator[None]:
+    """Interrupts as at a terminal: a shell that starts something in the background lets it ignore them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def power(base: int, exponent: int) -> int:

@@ -18,7 +18,7 @@ from dignn.diffusion.schedule import cosine_signal, time_grid
 from dignn.diffusion.settings import Sampler
 
 rules = pytest.mark.parametrize("rule", ["posterior", "flow"])
-MANY = 8_000
+MANY = 4_000
 
 
 class Perfect:

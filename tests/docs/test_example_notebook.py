@@ -18,12 +18,14 @@ nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed; pi
 PATH = Path(__file__).parents[2] / "examples" / "explain_a_model.ipynb"
 LARGEST = 600_000
 LESS = """
+from dataclasses import replace
+
 from dignn import PRESETS
 from small_runs import less_work, small_config
 
 less = less_work()
 less.__enter__()
-PRESETS._items["smoke"] = small_config()
+PRESETS._items["smoke"] = replace(small_config(), features="bootstrap")
 """
 
 

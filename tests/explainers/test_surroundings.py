@@ -36,11 +36,16 @@ def default_dtype(dtype: torch.dtype) -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
+@contextmanager
+def other_defaults() -> Iterator[None]:
+    """Tensors that are made without saying what they are get another type, and no content."""
+    with torch.no_grad(), default_dtype(torch.float64), torch.device("meta"):
+        yield
+
+
 SURROUNDINGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
-    "no_grad": torch.no_grad,
+    "other defaults": other_defaults,
     "inference_mode": torch.inference_mode,
-    "float64": lambda: default_dtype(torch.float64),
-    "device": lambda: torch.device("meta"),  # whatever is made there has no content
 }
 
 

@@ -89,7 +89,7 @@ def test_rows_depend_on_the_features_of_both_ends(features: str) -> None:
     adjacency = Adjacency.build(data, infer_schema(data, "person"))
     graphs = forest_fire(adjacency, [8], 120, seed=Seed(0))
     enough = TabDDPMConfig(width=64, blocks=1, sampler_steps=20, training=TrainingConfig(steps=250, validate_every=50))
-    settings = FeatureSettings(features, tabddpm=enough)
+    settings = FeatureSettings(features, tabddpm=enough, ditabddpm=QUICK.ditabddpm)
     bank = FeatureBank(adjacency.schema, settings).fit(adjacency, None, graphs, seed=Seed(1))
     made = bank.fill(graphs, seed=Seed(2))
     (label,) = made.edge_tables
@@ -114,7 +114,7 @@ def test_rows_depend_on_the_classes_of_both_ends_unless_generators_are_blind() -
 
     def right(**settings: Any) -> float:
         """Share of edges with the weight that the classes of their ends say."""
-        bank = FeatureBank(adjacency.schema, FeatureSettings(tabddpm=enough, **settings))
+        bank = FeatureBank(adjacency.schema, FeatureSettings(tabddpm=enough, ditabddpm=QUICK.ditabddpm, **settings))
         made = bank.fit(adjacency, None, graphs, seed=Seed(1)).fill(graphs, seed=Seed(2))
         (label,) = made.edge_tables
         graph, one, other = cells = own_cells(made, made.node_type, label)

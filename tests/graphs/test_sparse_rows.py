@@ -63,8 +63,8 @@ def test_all_else_is_refused(look: Callable[[Tensor], Tensor], wide: Tensor) -> 
         look(wide)
 
 
-def huge(nodes: int = 1_000_000, columns: int = 100_000, layout: torch.layout = torch.sparse_csr) -> Data:
-    """A ring whose nodes have four columns each of so many; with all its zeros it would take 400 GB."""
+def huge(nodes: int = 100_000, columns: int = 100_000, layout: torch.layout = torch.sparse_csr) -> Data:
+    """A ring whose nodes have four columns each of so many; with all its zeros it would take 40 GB."""
     generator = torch.Generator().manual_seed(0)
     row = torch.arange(nodes).repeat_interleave(4)
     column = (torch.randint(columns // 4, (nodes * 4,), generator=generator) * 4) + torch.arange(4).repeat(nodes)

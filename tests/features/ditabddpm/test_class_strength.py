@@ -17,6 +17,7 @@ from dignn.features.settings import DiTabDDPMConfig
 from dignn.features.table import Table
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
+pytestmark = pytest.mark.usefixtures("as_many_rows_as_elsewhere")
 COLUMNS = 8
 SPEC = FeatureSpec(FeatureKind.BINARY, COLUMNS)
 # The first half of the columns speaks for class 0, the other half for class 1.

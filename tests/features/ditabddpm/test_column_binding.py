@@ -12,6 +12,7 @@ from dignn.features.given import Given
 from dignn.features.table import Table
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 
+pytestmark = pytest.mark.usefixtures("as_many_rows_as_elsewhere")
 COLUMNS, TOPICS = 80, 8
 SPEC = FeatureSpec(FeatureKind.BINARY, COLUMNS)
 

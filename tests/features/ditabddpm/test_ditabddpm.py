@@ -30,7 +30,13 @@ METHODS = {
     "marginal": replace(SMALL, noise="marginal"),
     "paper": replace(SMALL, noise="marginal", denoiser="paper"),
 }
-each_method = pytest.mark.parametrize("config", METHODS.values(), ids=METHODS.keys())
+each_method = pytest.mark.parametrize(
+    "config",
+    [
+        pytest.param(config, id=name, marks=pytest.mark.slow if name == "paper" else ())
+        for name, config in METHODS.items()
+    ],
+)
 MADE = 2000
 
 

@@ -81,7 +81,8 @@ def learned(table: Tensor, kind: FeatureKind, **options: object) -> Tensor:
     tensors, settings = model.state()
     made = model.sample(torch.zeros(ROWS, 0), seed=Seed(1))
     again = DiTabDDPM(CONFIG).restore(tensors, settings, spec)
-    assert torch.equal(again.sample(torch.zeros(ROWS, 0), seed=Seed(1)), made)
+    few = torch.zeros(9, 0)
+    assert torch.equal(again.sample(few, seed=Seed(2)), model.sample(few, seed=Seed(2)))
     return made
 
 

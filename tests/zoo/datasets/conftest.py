@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
@@ -48,7 +47,6 @@ def quietly_loaded(name: str, data: Path, cache: Path) -> Dataset:
     before, said = sorted(data.rglob("*")), StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
         patch.setenv("DIGNN_CACHE", str(cache))
-        patch.setattr(logging.getLogger("dignn"), "handlers", [])  # the command line may have left one
         found = load(name)
     assert sorted(data.rglob("*")) == before
     assert said.getvalue() == ""

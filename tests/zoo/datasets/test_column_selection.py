@@ -333,6 +333,7 @@ def test_features_that_are_not_numbers() -> None:
 # -- real data ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_imdb_as_in_the_paper(imdb: Dataset) -> None:
     dataset = imdb
     table = dataset.data["movie"].x.numpy()
@@ -346,6 +347,7 @@ def test_imdb_as_in_the_paper(imdb: Dataset) -> None:
     assert everything.columns == {}
 
 
+@pytest.mark.slow
 def test_dblp_words(dblp: Dataset) -> None:
     dataset = dblp
     if dataset.schema.spec("paper").names is None:

@@ -2,7 +2,7 @@
 
 The quick tests use one seed. The measurement that ``docs/datasets.md`` cites takes some minutes:
 
-    python -m pytest tests/data/test_planted_difficulty.py -m slow -s
+    python -m pytest tests/zoo/datasets/test_planted_difficulty.py -m slow -s
 """
 
 from __future__ import annotations

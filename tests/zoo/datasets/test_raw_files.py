@@ -125,10 +125,7 @@ def test_the_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatc
     assert cache_folder() == Path("/c/.cache/dignn")
 
 
-def test_the_users_copy_comes_before_the_cache_and_is_never_written(
-    empty: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(logging.getLogger("dignn"), "handlers", [])  # a command that ran before may have added one
+def test_the_users_copy_comes_before_the_cache_and_is_never_written(empty: Path, capfd: pytest.CaptureFixture) -> None:
     put(empty / "cache" / "datasets" / "TOY" / "raw", "7")
     raw = put(empty / "data" / "TOY" / "raw", "1 2")
     before = sorted(empty.joinpath("data").rglob("*"))
