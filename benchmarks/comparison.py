@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.explanation_targets import PAPER_GF, PAPER_PF, PAPER_SETS, TITLES
-from benchmarks.measure import commit
 from benchmarks.tables import markdown, measured_on, read_runs, write_between
 from dignn.cli.compared_runs import LINES
 from dignn.cli.finished_lines import append_line
+from dignn.core.code_version import commit
 from dignn.metrics.over_seeds import ComparedFigure, by_row, mean_and_spread, shown_figures
 
 RESULTS, PAGE = Path("docs/benchmarks/comparison.jsonl"), Path("docs/comparison.md")

@@ -25,9 +25,9 @@ from typing import Any
 import torch
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.measure import commit
 from benchmarks.tables import markdown, measured_on, read_runs, run_apart, write_between
 from dignn.cli.rebuild import noted, subject_of
+from dignn.core.code_version import commit
 from dignn.core.machine import machine
 from dignn.core.progress import Progress
 from dignn.core.seeds import Seed

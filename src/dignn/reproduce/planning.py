@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-from dignn.explainers.registry import EXPLAINERS
+from dignn.explainers.registry import EXPLAINERS, presets_of
 from dignn.reproduce.definition import Definition
 from dignn.reproduce.runs import Finished
 from dignn.reproduce.setups import Setup
 
 # Parts of a run that a floor and controls are read from, and one that words are read from.
 YARDSTICK_PARTS, TOLD_PART = ("floor", "control"), "best"
+# Presets that every explainer has; whether it has another is known when it is loaded.
+_OF_ALL = ("fast", "smoke")
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,19 @@ def wanted(tables: Iterable[Definition], preset: str, runs: int, datasets: Seque
     parts: dict[tuple[int, Setup, str], set[str]] = {}
     for table in tables:
         for setup, own, most, needed in _needed(table):
-            if setup.explainer not in EXPLAINERS or (datasets and setup.dataset not in datasets):
+            if (datasets and setup.dataset not in datasets) or not can_run(setup, own or preset):
                 continue
             for seed in range(runs if most is None else min(runs, most)):
                 parts.setdefault((seed, setup, own or preset), set()).update(needed)
     inorder = sorted(parts, key=lambda key: key[0])
     return [Wanted(setup, own, seed, frozenset(parts[seed, setup, own])) for seed, setup, own in inorder]
+
+
+def can_run(setup: Setup, preset: str) -> bool:
+    """Whether an explainer has such a preset. What benchmarks of their own measure is no run of an explainer."""
+    if setup.explainer not in EXPLAINERS:
+        return False
+    return preset in _OF_ALL or preset in presets_of(setup.explainer)
 
 
 def _needed(table: Definition) -> Iterable[tuple[Setup, str | None, int | None, Iterable[str]]]:
@@ -90,7 +99,11 @@ def _expected(setup: Setup, known: Mapping[Setup, float]) -> float | None:
     same = [other for other in known if other.explainer == setup.explainer]
     for alike in (
         [other for other in same if other == setup],
-        [other for other in same if (other.dataset, other.form, other.columns) == (setup.dataset, setup.form, setup.columns)],
+        [
+            other
+            for other in same
+            if (other.dataset, other.form, other.columns) == (setup.dataset, setup.form, setup.columns)
+        ],
         [other for other in same if other.dataset == setup.dataset],
         same,
     ):

@@ -54,11 +54,13 @@ class Finished:
         return bool(several) and all(any(part in run.values for run in several) for part in parts)
 
     def seconds(self, preset: str) -> dict[Setup, float]:
-        """The mean seconds of runs of each setup, measuring included where that is known."""
+        """The mean seconds of runs of each setup, measuring included: that of others where a run does not tell its own."""
+        runs = [run for (_, name), seeds in self._runs.items() if name == preset for own in seeds.values() for run in own]
+        measuring = [run.values["timings"]["EVAL"] for run in runs if run.values.get("timings")]
+        usual = mean(measuring) if measuring else 0.0
         found: dict[Setup, list[float]] = {}
-        for (setup, name), seeds in self._runs.items():
-            for run in (run for several in seeds.values() for run in several if name == preset):
-                if run.values.get("seconds") is not None:
-                    measuring = (run.values.get("timings") or {}).get("EVAL", 0.0)
-                    found.setdefault(setup, []).append(run.values["seconds"] + measuring)
+        for run in runs:
+            if run.values.get("seconds") is not None:
+                own = run.values.get("timings") or {"EVAL": usual}
+                found.setdefault(run.setup, []).append(run.values["seconds"] + own["EVAL"])
         return {setup: mean(values) for setup, values in found.items()}

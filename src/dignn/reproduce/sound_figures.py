@@ -9,7 +9,9 @@ _Wanted = tuple[ComparedFigure, Target | None]
 _SOUND = (FURTHER, "sound")
 
 
-def _figure(title: str, *path: str, better: str | None = "higher", lowest: bool = False, digits: int = 3) -> ComparedFigure:
+def _figure(
+    title: str, *path: str, better: str | None = "higher", lowest: bool = False, digits: int = 3
+) -> ComparedFigure:
     return ComparedFigure(title, (*_SOUND, *path), digits, better, lowest=lowest)
 
 

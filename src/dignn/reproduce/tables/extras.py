@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dignn.metrics.over_seeds import FURTHER, ComparedFigure
+from dignn.metrics.over_seeds import ComparedFigure
 from dignn.reproduce.definition import LIKE_REAL, PAPERS, Cell, Definition, Target
 from dignn.reproduce.paper_setups import FIFTY, OUR_ROW, PAPER_TITLES
 from dignn.reproduce.setups import Setup

@@ -37,7 +37,9 @@ def _cells() -> Iterator[Cell]:
         fixed: tuple[tuple[str, Any], ...] = (("sizes", (ONE_SIZE[dataset],)),)
         for number, printed in rows.items():
             usual = PUBLISHED_SELECTION[dataset, "variance"][DISCRETE, number]
-            for way, changes, line in zip((FIXED, SEVERAL, EACH), (fixed, (), None), (*printed, usual[1:]), strict=True):
+            for way, changes, line in zip(
+                (FIXED, SEVERAL, EACH), (fixed, (), None), (*printed, usual[1:]), strict=True
+            ):
                 if changes is not None:
                     yield from _pair(dataset, f"{DISCRETE} ({number}), {way}", number, changes, line)
         number = next(iter(rows))

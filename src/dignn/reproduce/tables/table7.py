@@ -34,9 +34,7 @@ def _cells() -> Iterator[Cell]:
     for dataset, classes in PUBLISHED_CLASS_MOTIFS.items():
         setup = setup_of(OUR_ROW, dataset, STRONG)
         for number, counts in enumerate(classes):
-            for (title, name), value in zip(
-                (("occur", "occur"), ("do not", "do_not_occur")), counts, strict=True
-            ):
+            for (title, name), value in zip((("occur", "occur"), ("do not", "do_not_occur")), counts, strict=True):
                 figure = ComparedFigure(title, (*_AT, "by_class", str(number), name), 1, None)
                 yield Cell(PAPER_TITLES[dataset], f"class {number}", figure, setup, value)
     for dataset, counts in PUBLISHED_COMMON_MOTIFS.items():
