@@ -41,7 +41,7 @@ def recorded_runs(paths: Sequence[Path]) -> list[Run]:
                 found += list(runs_of(line))
             except (KeyError, TypeError, AttributeError, ValueError) as error:
                 raise DignnError(
-                    f"{path}, line {number}, tells of no run that tables are made of ({type(error).__name__}: {error}); "
+                    f"{path}, line {number}, is no run that tables are made of ({type(error).__name__}: {error}); "
                     "give files of `dignn reproduce`, `dignn compare` or the benchmarks"
                 ) from error
     return found

@@ -211,9 +211,8 @@ def _say_plan(
     table(["data set", "runs", "missing", "minutes", "of unknown length"], rows)
     more = f", and {unknown} runs of which no like was recorded" if unknown else ""
     long = duration(total, rough=True) if total else "0 min"
-    say(
-        f"{len(missing)} of {len(every)} runs are missing: about {long}, {workers} at a time{more}; models are trained first"
-    )
+    say(f"{len(missing)} of {len(every)} runs are missing: about {long}, {workers} at a time{more}")
+    say("Models are trained first, which is not counted")
 
 
 def _show(contents: Mapping[str, Any], written: Mapping[str, Any], out: Path, page: Path | None, *, json: bool) -> None:

@@ -1,4 +1,4 @@
-"""The runs behind the paper's tables: models trained once, each run in a process and a folder of its own, a line for each."""
+"""The runs behind the paper's tables: models trained once, then each run in a process and folder of its own."""
 
 from __future__ import annotations
 

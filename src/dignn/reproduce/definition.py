@@ -1,4 +1,4 @@
-"""How a table is defined: cells, each with the paper's value, the run that ours is read from, and what it should reach."""
+"""How a table is defined: by cells, each with the paper's value, the run that ours is read from, and a target."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
         "paper": None if cell.paper is None else {"value": cell.paper, "spread": cell.spread},
         "ours": ours,
         "floor": floor,
-        "controls": {name: _middle(cell.control(name), beside) for name in CONTROLS} if cell.beside else {},
+        "controls": {name: value for name in CONTROLS if (value := _middle(cell.control(name), beside)) is not None},
         "verdict": None,
     }
     if cell.made_by:
@@ -73,13 +73,14 @@ def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
 
 
 def _bound(target: Target, floor: float | None) -> float | None:
+    """Of a floor that is nothing, a multiple says nothing."""
     if not target.of_floor:
         return target.bound
-    return None if floor is None else round(target.bound * floor, _DIGITS)
+    return None if floor is None or floor <= 0 else round(target.bound * floor, _DIGITS)
 
 
 def verdict(figure: ComparedFigure, paper: float, ours: float | None, floor: float | None) -> str | None:
-    """How ours stands beside the paper's value, in the digits that the paper prints; None where neither side is better."""
+    """How ours stands beside the paper's value, in the digits that it prints; None where neither side is better."""
     if ours is None:
         return NOT_RUN
     if figure.better is None or (figure.better == LIKE_REAL and floor is None):

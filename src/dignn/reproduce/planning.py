@@ -82,7 +82,7 @@ def unfinished(every: Iterable[Wanted], finished: Finished) -> list[Wanted]:
 
 
 def expected_seconds(every: Iterable[Wanted], finished: Finished) -> dict[Wanted, float]:
-    """How long runs take, by runs of the same setup, or else of the nearest that there are; of others nothing is said."""
+    """How long runs take, by runs of the same setup or else the nearest that there are; of others nothing is said."""
     known: dict[str, Mapping[Setup, float]] = {}
     found = {}
     for one in every:

@@ -36,11 +36,11 @@ def results_page(tables: Mapping[str, FilledTable]) -> str:
 def _what_it_is(tables: Mapping[str, FilledTable]) -> str:
     presets = sorted({table["preset"] for table in tables.values()})
     return (
-        "Every number of the paper's tables beside ours, written by `dignn reproduce` from runs that are lines of JSON, "
-        f"preset {' and '.join(f'`{name}`' for name in presets)}. Ours are means over runs with seeds of their own for "
-        "model, data and generators, ± the standard deviation; *floor* is what real graphs score, controls are graphs "
-        "that are wrong in one known way. What has no run says so. A value of our method that is worse than the "
-        "paper's, or misses its target, is bold and listed here."
+        "Every number of the paper's tables beside ours, written by `dignn reproduce` from runs that are lines of "
+        f"JSON, preset {' and '.join(f'`{name}`' for name in presets)}. Ours are means over runs with seeds of their "
+        "own for model, data and generators, ± the standard deviation; *floor* is what real graphs score, controls "
+        "are graphs that are wrong in one known way. What has no run says so. A value of our method that is worse "
+        "than the paper's, or misses its target, is bold and listed here."
     )
 
 
@@ -138,6 +138,8 @@ def _counts(table: FilledTable) -> str:
 
 def _group(table: FilledTable, cells: Sequence[FilledCell]) -> list[str]:
     """A row for each row and model, then, where all rows have the same, floor and controls."""
+    if all(cell["ours"] is None and cell["paper"] is None for cell in cells):
+        return ["Not measured: there is no run yet."]
     figures = list(dict.fromkeys(cell["figure"] for cell in cells))
     printed = {figure for figure in figures for cell in cells if cell["figure"] == figure and cell["paper"]}
     head = ["", *(title for figure in figures for title in _titles(figure, figure in printed)), "runs"]

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from dignn.reproduce.tables_read import FilledCell
 
+# Digits behind the point of what is almost nothing.
+_MOST_DIGITS = 7
+
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table; what stands in a cell must not end it."""
@@ -14,9 +17,11 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def number(value: float, digits: int) -> str:
-    """A number with so many digits behind the point, without a minus before nothing."""
+    """A number with so many digits behind the point, more where these would all be 0."""
+    if value and not round(value, digits):
+        digits = next((more for more in range(digits, _MOST_DIGITS) if round(value, more)), digits)
     text = f"{value:,.{digits}f}"
-    return text.removeprefix("-") if not text.strip("-0.,") else text
+    return text if text.strip("-0.,") else text.removeprefix("-")
 
 
 def shown_groups(cells: Sequence[FilledCell]) -> dict[str, list[FilledCell]]:

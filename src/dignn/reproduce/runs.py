@@ -33,7 +33,7 @@ class Finished:
     """Finished runs by what they are of.
 
     Args:
-        runs: in the order of their making; of several runs of a setup, preset and seed the last that has a value counts.
+        runs: in the order of their making; of several of a setup, preset and seed the last that has a value counts.
     """
 
     def __init__(self, runs: Iterable[Run]) -> None:
@@ -54,8 +54,9 @@ class Finished:
         return bool(several) and all(any(part in run.values for run in several) for part in parts)
 
     def seconds(self, preset: str) -> dict[Setup, float]:
-        """The mean seconds of runs of each setup, measuring included: that of others where a run does not tell its own."""
-        runs = [run for (_, name), seeds in self._runs.items() if name == preset for own in seeds.values() for run in own]
+        """The mean seconds of each setup, measuring included: that of others where a run does not tell its own."""
+        by_seed = [seeds for (_, name), seeds in self._runs.items() if name == preset]
+        runs = [run for seeds in by_seed for several in seeds.values() for run in several]
         measuring = [run.values["timings"]["EVAL"] for run in runs if run.values.get("timings")]
         usual = mean(measuring) if measuring else 0.0
         found: dict[Setup, list[float]] = {}

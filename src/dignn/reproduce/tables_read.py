@@ -21,7 +21,7 @@ def read_tables(folder: Path) -> dict[str, FilledTable]:
     Raises:
         DignnError: a file is damaged, or is of another version.
     """
-    found = {}
+    found: dict[str, FilledTable] = {}
     for name in TABLES:
         path = folder / f"{name}.json"
         if path.is_file():

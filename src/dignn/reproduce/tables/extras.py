@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from dignn.metrics.over_seeds import ComparedFigure
 from dignn.reproduce.definition import LIKE_REAL, PAPERS, Cell, Definition, Target
@@ -15,14 +16,28 @@ EXTRA_TITLES = {**PAPER_TITLES, "planted": "planted"}
 WITH_FEATURES = ("dblp", "imdb", "planted")
 WITHOUT_GENERATOR = ("prototypes", "confident-real", "random-real", "random-tree")
 RULES = ("representative", "typical", "highest")
+_STEP_BY_STEP = (
+    ("structure", "edge-diffusion"),
+    ("edge_diffusion.noise", "marginal"),
+    ("edge_diffusion.sampler", "posterior"),
+)
 _FEATURES_ALONE, _SCORECARDS = "python -m benchmarks.feature_bank", "python -m benchmarks.fidelity"
+
+
+_FIDELITY = {
+    "scorecards": ("generated", "scorecard", "value"),
+    "scorecards of real graphs": ("real", "scorecard", "value"),
+    "rules": ("generated", "rules", "value"),
+    "rules of real graphs": ("real", "rules", "value"),
+    "most frequent answer": ("generated", "majority"),
+}
 
 
 def _with_targets() -> Iterator[Cell]:
     """The sound layer: where a target stands, whether it is reached."""
-    for group, figures in REALISM.items():
+    for group, wanted in REALISM.items():
         for dataset, title in EXTRA_TITLES.items():
-            for figure, target in figures:
+            for figure, target in wanted:
                 if not group.endswith("features") or dataset in WITH_FEATURES:
                     yield _ours(group, title, figure, Setup(dataset), target)
     for dataset, title in EXTRA_TITLES.items():
@@ -50,28 +65,30 @@ def _equal_footing() -> Iterator[Cell]:
                 yield Cell(f"{title}, without a generator", explainer, figure, Setup(dataset, explainer))
 
 
-def _switches() -> Iterator[Cell]:
-    """Refinement, guidance, and how many steps edge diffusion takes."""
+def _refinement() -> Iterator[Cell]:
     names = ("PF inside", "typed GF", "contrast", "coverage of 10", "C2ST of features", "seconds")
     for dataset in WITH_FEATURES:
-        for row, changes in (("on", ()), ("off", (("refined", 0.0),))):
-            setup = Setup(dataset, changes=changes)
-            yield from _several("Refinement", f"{EXTRA_TITLES[dataset]}, {row}", names, setup)
+        yield from _several("Refinement", f"{EXTRA_TITLES[dataset]}, on", names, Setup(dataset))
+        off = Setup(dataset, changes=(("refined", 0.0),))
+        yield from _several("Refinement", f"{EXTRA_TITLES[dataset]}, off", names, off)
+
+
+def _guidance() -> Iterator[Cell]:
+    """Of models that generated graphs rarely convince."""
     names = ("PF", "PF inside", "distance of degrees", "C2ST of graphs", "uniqueness")
     for dataset in ("ba-shapes", "tree-cycle"):
         for strength in (0.0, 4.0):
             setup = Setup(dataset, form="paper", changes=(("guidance", strength),) if strength else ())
             row = f"{EXTRA_TITLES[dataset]}, strength {strength:g}"
             yield from _several("Guidance", row, names, setup, model=PAPERS)
+
+
+def _steps() -> Iterator[Cell]:
+    """Strides over the steps of edge diffusion, up to every single one."""
     names = ("distance of degrees", "distance of spectra", "C2ST of graphs", "valid share", "typed GF", "GGAT")
     for steps in (5, 20, 50, 200, 500):
-        changes = (
-            ("structure", "edge-diffusion"),
-            ("edge_diffusion.noise", "marginal"),
-            ("edge_diffusion.sampler", "posterior"),
-            ("edge_diffusion.sampler_steps", steps),
-        )
-        yield from _several("Steps of edge diffusion, IMDB", f"{steps}", names, Setup("imdb", changes=changes), most=1)
+        setup = Setup("imdb", changes=(*_STEP_BY_STEP, ("edge_diffusion.sampler_steps", steps)))
+        yield from _several("Steps of edge diffusion, IMDB", str(steps), names, setup, most=1)
 
 
 def _several(
@@ -118,20 +135,14 @@ def _recorded() -> Iterator[Cell]:
             figure = ComparedFigure(shown, path, better=LIKE_REAL)
             yield Cell("Features that follow the class", title, figure, setup, made_by=_FEATURES_ALONE)
     for dataset, title in EXTRA_TITLES.items():
-        for shown, path in (
-            ("scorecards", ("generated", "scorecard", "value")),
-            ("scorecards of real graphs", ("real", "scorecard", "value")),
-            ("rules", ("generated", "rules", "value")),
-            ("rules of real graphs", ("real", "rules", "value")),
-            ("most frequent answer", ("generated", "majority")),
-        ):
+        for shown, place in _FIDELITY.items():
             setup = Setup(dataset, "scorecards")
-            yield Cell("Fidelity of scorecards", title, ComparedFigure(shown, path), setup, made_by=_SCORECARDS)
+            yield Cell("Fidelity of scorecards", title, ComparedFigure(shown, place), setup, made_by=_SCORECARDS)
 
 
 def _cells() -> Iterator[Cell]:
-    for found in (_with_targets, _equal_footing, _switches, _rules, _several_explanations, _recorded):
-        yield from found()
+    yield from chain(_with_targets(), _equal_footing(), _refinement(), _guidance(), _steps())
+    yield from chain(_rules(), _several_explanations(), _recorded())
 
 
 TABLE = Definition(

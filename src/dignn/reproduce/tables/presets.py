@@ -32,8 +32,9 @@ TABLE = Definition(
     cells=tuple(_cells()),
     sentences=(
         "The preset `paper` has the published hyperparameters (one DiGress model per size, 500 steps, the paper's "
-        "networks), `fast` is the default. On processor cores its run takes hours, so it is of DBLP with 50 columns and "
-        "the first seed, and is made only when this table is asked for by name. On other data sets it was not measured.",
+        "networks), `fast` is the default. On processor cores its run takes hours, so it is of DBLP with 50 columns "
+        "and the first seed, and is made only when this table is asked for by name. On other data sets it was not "
+        "measured.",
     ),
     ours=(),
     by_name_only=True,

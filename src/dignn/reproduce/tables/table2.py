@@ -13,7 +13,7 @@ _Line = tuple[float, float, float, float, float]
 DISCRETE, CONTINUOUS = "DiTabDDPM", "TabDDPM"
 # Columns of IMDB's movies.
 ALL_COLUMNS = 3066
-# (data set, how columns are chosen) to rows of generator and columns: cosine, PF and its deviation, GF and its deviation.
+# (data set, how columns are chosen) to rows of generator and columns: cosine, PF with its deviation, GF with its own.
 PUBLISHED_SELECTION: dict[tuple[str, By], dict[tuple[str, int], _Line]] = {
     ("dblp", "variance"): {
         (DISCRETE, 50): (0.229, 0.999, 0.0, 0.882, 0.029),
@@ -102,8 +102,8 @@ TABLE = Definition(
         "IMDB, where directors and actors keep all. The paper explains its own models, ours are the strong ones, each "
         "trained on the very columns that are generated, so that PF also says how much the columns tell.",
         "The most cosine is not the best: rows that are all ones have more than real rows. A value is judged by how "
-        "near it is to the floor, real rows beside other real rows of their class; the paper's are judged by our floor, "
-        "that of the same number of columns.",
+        "near it is to the floor, real rows beside other real rows of their class; the paper's are judged by our "
+        "floor, that of the same number of columns.",
     ),
     ours=(),
 )

@@ -57,9 +57,9 @@ TABLE = Definition(
     title="Faithfulness of explainers (PF and GF)",
     cells=tuple(_cells()),
     sentences=(
-        "The paper compares methods on different models: its rivals explain a GCN that sees nothing but types of nodes, "
-        "DiGNNExplainer a model that reads features. Rows of the strong models ask all about one model; rows of the "
-        "paper's models do as the paper does.",
+        "The paper compares methods on different models: its rivals explain a GCN that sees nothing but types of "
+        "nodes, DiGNNExplainer a model that reads features. Rows of the strong models ask all about one model; rows "
+        "of the paper's models do as the paper does.",
         "PF saturates: noise in place of features scores as high (the controls), so a high PF says that the model can "
         "be made sure, not that an explanation is like the data. GF hardly tells methods apart: random real graphs "
         "contain most motifs already (the floor), since types of nodes are ignored.",

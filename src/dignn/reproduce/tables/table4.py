@@ -66,8 +66,8 @@ TABLE = Definition(
         "The paper's DiGress has one network for each size. Our default, node growth, adds a node at a time, so one "
         "network serves all sizes and there is no row with one for each; rows of edge diffusion, which is of DiGress's "
         "kind, have all three, of the first seed.",
-        "One size is 12 nodes on DBLP and 7 on IMDB, as in the paper. With fewer sizes candidates are fewer in kind, so "
-        "a lower GF says that small graphs hold fewer motifs, not only that a model learned less.",
+        "One size is 12 nodes on DBLP and 7 on IMDB, as in the paper. With one size candidates are fewer in kind, so a "
+        "lower GF says that small graphs hold fewer motifs, not only that a model learned less.",
     ),
     ours=(),
 )

@@ -41,7 +41,7 @@ TABLE = Definition(
     sentences=(
         "Both count graphs that are connected and whose metagraph is a subgraph of the data's. Node growth never makes "
         "another, since each node comes with an edge that the metagraph allows, so its counts are a property of the "
-        "method and no luck; the VAE decodes again what is not valid, and what it gives up then is not counted as valid.",
+        "method and no luck; the VAE decodes again what is not valid, and what it gives up counts as not valid.",
         "Molecules and BA-3Motif have sizes of their own, ours those of all graphs, the paper's those that it chose.",
     ),
 )

@@ -37,9 +37,9 @@ def _cells() -> Iterator[Cell]:
             for (title, name), value in zip((("occur", "occur"), ("do not", "do_not_occur")), counts, strict=True):
                 figure = ComparedFigure(title, (*_AT, "by_class", str(number), name), 1, None)
                 yield Cell(PAPER_TITLES[dataset], f"class {number}", figure, setup, value)
-    for dataset, counts in PUBLISHED_COMMON_MOTIFS.items():
+    for dataset, common in PUBLISHED_COMMON_MOTIFS.items():
         setup = setup_of(OUR_ROW, dataset, STRONG)
-        for figure, value in zip(_COMMON, counts, strict=True):
+        for figure, value in zip(_COMMON, common, strict=True):
             yield Cell("Motifs that classes share", PAPER_TITLES[dataset], figure, setup, value)
 
 
