@@ -43,7 +43,8 @@ def filled(table: Definition, finished: Finished, preset: str) -> dict[str, Any]
 
 def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
     figure = cell.figure
-    ours = _over_seeds(figure, finished.of(cell.setup, preset, figure.path[0]))
+    runs = finished.of(cell.setup, preset, figure.path[0])
+    ours = _over_seeds(figure, runs)
     beside = [] if cell.beside is None else finished.of(cell.beside, preset, YARDSTICK_PARTS[0])
     floor = _middle(cell.floor(), beside)
     found: dict[str, Any] = {
@@ -56,6 +57,7 @@ def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
         "run": cell.setup.name,
         "paper": None if cell.paper is None else {"value": cell.paper, "spread": cell.spread},
         "ours": ours,
+        "applies": ours is not None or not runs,  # there are runs, but no such figure of them
         "floor": floor,
         "controls": {name: value for name in CONTROLS if (value := _middle(cell.control(name), beside)) is not None},
         "verdict": None,
@@ -66,9 +68,11 @@ def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
         bound = _bound(cell.target, floor)
         found["target"] = {"relation": cell.target.relation, "bound": bound, "of_floor": cell.target.of_floor}
         met = ours is not None and bound is not None and _STANDS[cell.target.relation](ours["mean"], bound)
-        found["verdict"] = NOT_RUN if ours is None else None if bound is None else MET if met else MISSED
-    elif cell.paper is not None:
-        found["verdict"] = verdict(figure, cell.paper, None if ours is None else ours["mean"], floor)
+        found["verdict"] = None if ours is None or bound is None else MET if met else MISSED
+    elif cell.paper is not None and ours is not None:
+        found["verdict"] = verdict(figure, cell.paper, ours["mean"], floor)
+    if not runs and (cell.target is not None or cell.paper is not None):
+        found["verdict"] = NOT_RUN
     return found
 
 
@@ -79,10 +83,8 @@ def _bound(target: Target, floor: float | None) -> float | None:
     return None if floor is None or floor <= 0 else round(target.bound * floor, _DIGITS)
 
 
-def verdict(figure: ComparedFigure, paper: float, ours: float | None, floor: float | None) -> str | None:
+def verdict(figure: ComparedFigure, paper: float, ours: float, floor: float | None) -> str | None:
     """How ours stands beside the paper's value, in the digits that it prints; None where neither side is better."""
-    if ours is None:
-        return NOT_RUN
     if figure.better is None or (figure.better == LIKE_REAL and floor is None):
         return None
     if round(ours, figure.digits) == round(paper, figure.digits):

@@ -101,7 +101,7 @@ def _not_run(tables: Mapping[str, FilledTable]) -> str:
     rows = []
     for name in TABLES:
         cells = tables[name]["cells"] if name in tables else []
-        empty = sum(cell["ours"] is None for cell in cells)
+        empty = sum(cell["ours"] is None and cell["applies"] for cell in cells)
         state = "the table was not written" if not cells else f"{empty} of {len(cells)}" if empty else "all have a run"
         rows.append([_heading(name, TABLES[name].title), state])
     return markdown_table(["table", "values without a run"], rows)
@@ -115,10 +115,12 @@ def _heading(name: str, title: str) -> str:
 
 
 def _table(name: str, table: FilledTable) -> list[str]:
-    parts = [f"## {_heading(name, table['title'])}", " ".join((_counts(table), *table["sentences"]))]
+    parts = [f"## {_heading(name, table['title'])}", " ".join(filter(None, (_counts(table), *table["sentences"])))]
     for group, cells in shown_groups(table["cells"]).items():
         parts += [f"### {group}", *_group(table, cells)]
-    told = [part for one in table["told"] for part in _told(one)]
+    told = [part for one in table["told"] if one["classes"] for part in _told(one)]
+    lacking = [f"{one['row']} on {one['group']}" for one in table["told"] if not one["classes"]]
+    told += [f"Not run: {', '.join(lacking)}."] if lacking else []
     return [*parts, *(["### Explanations in words", *told] if told else []), _made_by(table)]
 
 
@@ -182,7 +184,8 @@ def _values(table: FilledTable, cell: FilledCell | None, printed: bool, with_flo
     if cell is None:
         return ["", ""] if printed else [""]
     paper = "" if cell["paper"] is None else _spread(cell["paper"]["value"], cell["paper"]["spread"], cell["digits"])
-    ours = "not run" if cell["ours"] is None else _spread(cell["ours"]["mean"], cell["ours"]["sd"], cell["digits"])
+    nothing = "not run" if cell["applies"] else "-"
+    ours = nothing if cell["ours"] is None else _spread(cell["ours"]["mean"], cell["ours"]["sd"], cell["digits"])
     if cell["ours"] is not None and missed(table, cell):
         ours = f"**{ours}**"
     if with_floor and cell["floor"] is not None and cell["ours"] is not None:
@@ -209,8 +212,6 @@ def _runs(cells: Any) -> str:
 def _told(one: Mapping[str, Any]) -> list[str]:
     """A paragraph for each class, and the picture."""
     head = f"**{one['group']}, {one['row']}**"
-    if not one["classes"]:
-        return [f"{head}: not run."]
     lines = []
     for found in one["classes"].values():
         words = f" Its own features include {', '.join(found['keywords'])}." if found["keywords"] else ""

@@ -21,6 +21,7 @@ def number(value: float, digits: int) -> str:
     if value and not round(value, digits):
         digits = next((more for more in range(digits, _MOST_DIGITS) if round(value, more)), digits)
     text = f"{value:,.{digits}f}"
+    text = text.removesuffix(".0") if digits == 1 else text
     return text if text.strip("-0.,") else text.removeprefix("-")
 
 
