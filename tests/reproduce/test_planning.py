@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from dignn.metrics.over_seeds import ComparedFigure
@@ -87,4 +89,4 @@ def test_one_run_serves_several_tables_of_the_paper() -> None:
 def test_runs_have_names_of_their_own() -> None:
     every = wanted(TABLES.values(), "fast", 2)
     assert len({one.title for one in every}) == len(every)
-    assert all(set(one.title) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_=+.") for one in every)
+    assert all(re.fullmatch(r"[\w=+.-]+", one.title) for one in every)
