@@ -22,7 +22,7 @@ from dignn.core.files import write_json, write_text
 from dignn.core.presets import DEFAULT_PRESET
 from dignn.core.run_folder import CONFIG
 from dignn.core.suggestions import not_known
-from dignn.reproduce.claims import judged
+from dignn.reproduce.claims import UNKNOWN, judged
 from dignn.reproduce.definition import Definition
 from dignn.reproduce.filled import BETTER, EQUAL, MET, MISSED, NOT_RUN, WORSE, filled
 from dignn.reproduce.planning import Wanted, expected_seconds, unfinished, wanted
@@ -96,7 +96,7 @@ def reproduce(
     workers = None if jobs is None else whole_number("jobs", jobs, 1)
     if plan and render:
         raise DignnError("--plan and --render exclude each other: the first writes nothing, the second runs nothing")
-    _check_folder(out)
+    _check_folder(out, preset)
     finished = _finished(out, recorded)
     every = wanted(tables, preset, runs, dataset)
     for one in every:
@@ -138,11 +138,15 @@ def _check_sets(given: Sequence[str], tables: Sequence[Definition]) -> None:
             raise DignnError(not_known("data set of these tables", name, there))
 
 
-def _check_folder(out: Path) -> None:
+def _check_folder(out: Path, preset: str) -> None:
+    """Refuses what is no folder of tables, and one whose tables are of another preset."""
     if out.exists() and not out.is_dir():
         raise DignnError(f"{out} is a file; choose another folder by --out")
     if (out / CONFIG).exists():
         raise DignnError(f"{out} is a run of `dignn explain`; choose another folder by --out")
+    for name, content in read_tables(out).items():
+        if content["preset"] != preset:
+            raise DignnError(f"{out}/{name}.json is of preset {content['preset']}, not {preset}; choose another --out")
 
 
 def _finished(out: Path, recorded: Sequence[Path]) -> Finished:
@@ -228,7 +232,10 @@ def _show(contents: Mapping[str, Any], written: Mapping[str, Any], out: Path, pa
         return
     rows = [[name, *(str(count[state]) for state in states)] for name, count in counts.items()]
     table(["table", *states], rows, title="Values beside the paper's, and beside targets")
-    table(["claim", "verdict"], [[said, state] for said, state, _ in claims], title="What holds")
+    known = [[said, state] for said, state, _ in claims if state != UNKNOWN]
+    if known:
+        table(["claim", "verdict"], known, title="What holds")
+    say(f"{len(claims) - len(known)} of {len(claims)} claims have no run to be judged by")
     say_path("Tables", out)
     if page is not None:
         say_path("Page", page)

@@ -25,9 +25,13 @@ def read_tables(folder: Path) -> dict[str, FilledTable]:
     for name in TABLES:
         path = folder / f"{name}.json"
         if path.is_file():
-            found[name] = read_json(path, "format", "cells", "told", remedy=f"`dignn reproduce {name}` writes it again")
+            found[name] = read_json(
+                path, "format", "cells", "told", remedy=f"delete it, and `dignn reproduce {name}` writes it again"
+            )
             if found[name]["format"] != TABLE_FORMAT:
-                raise DignnError(f"{path} is of another version; `dignn reproduce {name}` writes it again")
+                raise DignnError(
+                    f"{path} is of another version; delete it, and `dignn reproduce {name}` writes it again"
+                )
     return found
 
 
