@@ -8,7 +8,8 @@ import pytest
 
 from dignn.cli.reproduced_runs import known, settings_for
 from dignn.explainers.registry import EXPLAINERS
-from dignn.reproduce.definition import PAPERS, STRONG, Cell
+from dignn.metrics.controls import CONTROLS
+from dignn.reproduce.definition import PAPERS, SHOWN_CONTROLS, STRONG, Cell
 from dignn.reproduce.paper_setups import FIFTY, PAPER_SETS, setup_of, yardstick
 from dignn.reproduce.registry import TABLES
 from dignn.reproduce.setups import Setup
@@ -114,6 +115,10 @@ def test_floor_and_controls_are_read_where_metrics_have_them() -> None:
     assert noise is not None
     assert (floor.path, noise.path) == (("floor", "paper", "pf"), ("control", "column_noise", "paper", "pf"))
     assert next(cell for cell in TABLES["table5"].cells).floor() is None
+
+
+def test_controls_are_those_that_metrics_have() -> None:
+    assert tuple(CONTROLS) == SHOWN_CONTROLS
 
 
 def test_figures_of_the_sound_layer_have_one_title_each() -> None:

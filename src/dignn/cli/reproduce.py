@@ -34,8 +34,8 @@ from dignn.reproduce.tables_read import Cells, read_tables
 if TYPE_CHECKING:
     from dignn.core.progress import Progress
 
-ALL = "all"
-_Table = Annotated[str, Parameter(metavar=f"{{{','.join((*TABLES, ALL))}}}")]
+ALL_TABLES = "all"
+_Table = Annotated[str, Parameter(metavar=f"{{{','.join((*TABLES, ALL_TABLES))}}}")]
 _Sets = Annotated[tuple[str, ...], Parameter(metavar="NAME ...", consume_multiple=1, show_default=False)]
 _Files = Annotated[tuple[Path, ...], Parameter(metavar="FILE ...", consume_multiple=1, show_default=False)]
 _Out = Annotated[Path, Parameter(metavar="FOLDER")]
@@ -123,10 +123,10 @@ def reproduce(
 
 
 def _chosen(what: str) -> list[Definition]:
-    if what == ALL:
+    if what == ALL_TABLES:
         return [one for one in TABLES.values() if not one.by_name_only]
     if what not in TABLES:
-        raise DignnError(not_known("table", what, (*TABLES, ALL)))
+        raise DignnError(not_known("table", what, (*TABLES, ALL_TABLES)))
     return [TABLES[what]]
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("paper", "sound", "candidates")
 # What belongs to the data and the model; the runs of one explainer tell it for all.
 _BESIDE = ("floor", "control", "selection")
-KEYWORDS = 10
+_KEYWORDS = 10
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -62,7 +62,7 @@ def _told(first: Explanation) -> dict[str, Any]:
         "nodes": int(first.graph.sizes[0]),
         "edges": len(first.edges()),
         "composition": first.composition(),
-        "keywords": [name for name, _ in first.top_features(node, KEYWORDS)] if words and node is not None else [],
+        "keywords": [name for name, _ in first.top_features(node, _KEYWORDS)] if words and node is not None else [],
         "continuous": {name: values for name, values in continuous.items() if values is not None},
         "text": "" if evidence is None else evidence.text,
     }

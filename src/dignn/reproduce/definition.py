@@ -11,7 +11,7 @@ from dignn.reproduce.setups import Setup
 # Whose answers are explained: a strong model, the paper's, or that of data converted to one kind of node.
 STRONG, PAPERS = "strong", "paper's"
 # Which graphs that are wrong in one known way stand beside a value.
-CONTROLS = ("real_subgraphs", "random_trees", "column_noise", "shuffled_rows")
+SHOWN_CONTROLS = ("real_subgraphs", "random_trees", "column_noise", "shuffled_rows")
 # A figure that is good where real graphs have it, not where it is highest or lowest.
 LIKE_REAL = "like real graphs"
 

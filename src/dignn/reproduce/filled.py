@@ -9,7 +9,7 @@ from typing import Any
 
 from dignn import __version__
 from dignn.metrics.over_seeds import ComparedFigure, mean_and_spread
-from dignn.reproduce.definition import CONTROLS, LIKE_REAL, Cell, Definition, Target, Told
+from dignn.reproduce.definition import LIKE_REAL, SHOWN_CONTROLS, Cell, Definition, Target, Told
 from dignn.reproduce.planning import TOLD_PART, YARDSTICK_PARTS
 from dignn.reproduce.runs import Finished, Run
 
@@ -59,7 +59,7 @@ def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
         "ours": ours,
         "applies": ours is not None or not runs,  # there are runs, but no such figure of them
         "floor": floor,
-        "controls": {name: value for name in CONTROLS if (value := _middle(cell.control(name), beside)) is not None},
+        "controls": _controls(cell, beside) if cell.setup == cell.beside else {},  # once for all rows
         "verdict": None,
     }
     if cell.made_by:
@@ -74,6 +74,11 @@ def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
     if not runs and (cell.target is not None or cell.paper is not None):
         found["verdict"] = NOT_RUN
     return found
+
+
+def _controls(cell: Cell, beside: Sequence[Run]) -> dict[str, float]:
+    found = {name: _middle(cell.control(name), beside) for name in SHOWN_CONTROLS}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _bound(target: Target, floor: float | None) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dignn.reproduce.claims import judged
-from dignn.reproduce.definition import CONTROLS, STRONG
+from dignn.reproduce.definition import SHOWN_CONTROLS, STRONG
 from dignn.reproduce.filled import BETTER, EQUAL, MET, MISSED, NOT_RUN, WORSE
 from dignn.reproduce.registry import TABLES
 from dignn.reproduce.results_tables import markdown_table, number, shown_groups
@@ -155,13 +155,18 @@ def _group(table: FilledTable, cells: Sequence[FilledCell]) -> list[str]:
             by_figure = {cell["figure"]: cell for cell in own if cell["row"] == row}
             values = [v for f in figures for v in _values(table, by_figure.get(f), f in printed, not shared)]
             rows.append([_label(row, model), *values, _runs(by_figure.values())])
-        for kind in ("floor", *CONTROLS) if shared else ():
-            first = {figure: next((c for c in own if c["figure"] == figure), None) for figure in figures}
+        for kind in ("floor", *SHOWN_CONTROLS) if shared else ():
+            first = {figure: _telling([cell for cell in own if cell["figure"] == figure]) for figure in figures}
             values = [v for f in figures for v in _beside(first[f], kind, f in printed)]
             if any(value not in ("", "-") for value in values):
                 name = "real graphs (floor)" if kind == "floor" else kind.replace("_", " ")
                 rows.append([f"*{_label(name, model)}*", *values, ""])
     return [markdown_table(head, rows)]
+
+
+def _telling(cells: Sequence[FilledCell]) -> FilledCell | None:
+    """Of cells of a figure the one that has the controls of all of them."""
+    return max(cells, key=lambda cell: len(cell["controls"]), default=None)
 
 
 def _titles(figure: str, printed: bool) -> list[str]:

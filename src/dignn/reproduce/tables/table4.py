@@ -9,7 +9,7 @@ from dignn.reproduce.definition import Cell, Definition
 from dignn.reproduce.paper_setups import FAITHFULNESS, PAPER_TITLES
 from dignn.reproduce.tables.table2 import ALL_COLUMNS, DISCRETE, PUBLISHED_SELECTION, selected
 
-FIXED, SEVERAL, EACH = "one size", "one model for several sizes", "one model per size"
+ONE_SIZE_ROW, ALL_SIZES_ROW, PER_SIZE_ROW = "one size", "one model for several sizes", "one model per size"
 _Line = tuple[float, float, float, float]
 # By data set and columns: PF and GF with their deviations, of one size and of one model for several sizes. Of one model
 # for each size they are in Table 2.
@@ -38,14 +38,14 @@ def _cells() -> Iterator[Cell]:
         for number, printed in rows.items():
             usual = PUBLISHED_SELECTION[dataset, "variance"][DISCRETE, number]
             for way, changes, line in zip(
-                (FIXED, SEVERAL, EACH), (fixed, (), None), (*printed, usual[1:]), strict=True
+                (ONE_SIZE_ROW, ALL_SIZES_ROW, PER_SIZE_ROW), (fixed, (), None), (*printed, usual[1:]), strict=True
             ):
                 if changes is not None:
                     yield from _pair(dataset, f"{DISCRETE} ({number}), {way}", number, changes, line)
         number = next(iter(rows))
         usual = PUBLISHED_SELECTION[dataset, "variance"][DISCRETE, number]
         own = (("edge_diffusion.one_model_per_size", True),)
-        ways = ((FIXED, (*EDGES, *fixed)), (SEVERAL, EDGES), (EACH, (*EDGES, *own)))
+        ways = ((ONE_SIZE_ROW, (*EDGES, *fixed)), (ALL_SIZES_ROW, EDGES), (PER_SIZE_ROW, (*EDGES, *own)))
         for (way, changes), line in zip(ways, (*rows[number], usual[1:]), strict=True):
             yield from _pair(dataset, f"edge diffusion, {DISCRETE} ({number}), {way}", number, changes, line, most=1)
 
