@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from dignn.core.errors import DignnError
-from dignn.core.files import write_json
 from dignn.reproduce.claims import judged
 from dignn.reproduce.filled import filled
 from dignn.reproduce.registry import TABLES
@@ -16,7 +15,7 @@ from dignn.reproduce.results_page import results_page
 from dignn.reproduce.results_tables import markdown_table, number
 from dignn.reproduce.runs import Finished, Run
 from dignn.reproduce.setups import Setup
-from dignn.reproduce.tables_read import Cells, read_tables
+from dignn.reproduce.table_files import Cells, read_tables, write_table
 from reproduce.hand_made_runs import run
 
 BEST = {
@@ -116,11 +115,13 @@ def test_explanations_are_told_in_words() -> None:
 def test_written_tables_come_back(tmp_path: Path) -> None:
     written = tables(run(Setup("mutag"), 0, 0.9))
     for name in ("table3", "table1"):
-        write_json(tmp_path / f"{name}.json", written[name])
+        write_table(tmp_path, written[name])
     found = read_tables(tmp_path)
     assert list(found) == ["table1", "table3"]
     assert found["table3"] == written["table3"]
     assert "the table was not written" in results_page(found)
+    lines = (tmp_path / "table3.json").read_text().splitlines()
+    assert sum(line.startswith('  {"group"') for line in lines) == len(written["table3"]["cells"])
 
 
 @pytest.mark.parametrize("content", ['{"format": "dignn.Table.0", "cells": [], "told": []}', "{", "[]"])

@@ -18,7 +18,7 @@ from dignn.core.checks import whole_number
 from dignn.core.code_version import commit
 from dignn.core.durations import duration
 from dignn.core.errors import DignnError
-from dignn.core.files import write_json, write_text
+from dignn.core.files import write_text
 from dignn.core.presets import DEFAULT_PRESET
 from dignn.core.run_folder import CONFIG
 from dignn.core.suggestions import not_known
@@ -29,7 +29,7 @@ from dignn.reproduce.planning import Wanted, expected_seconds, unfinished, wante
 from dignn.reproduce.registry import TABLES
 from dignn.reproduce.results_page import results_page
 from dignn.reproduce.runs import Finished
-from dignn.reproduce.tables_read import Cells, read_tables
+from dignn.reproduce.table_files import Cells, read_tables, write_table
 
 if TYPE_CHECKING:
     from dignn.core.progress import Progress
@@ -109,8 +109,8 @@ def reproduce(
         failed = {} if render or not missing else _run(missing, out, folders, workers, download, progress)
         finished = _finished(out, recorded)
         contents = {one.name: filled(one, finished, preset) for one in tables}
-        for name, content in contents.items():
-            write_json(out / f"{name}.json", content)
+        for content in contents.values():
+            write_table(out, content)
         written = read_tables(out)
         if page is not None:
             write_text(page, results_page(written))

@@ -8,11 +8,11 @@ from operator import ge, gt, le, lt
 
 from dignn.reproduce.definition import PAPERS, STRONG
 from dignn.reproduce.paper_setups import CONVERTED, GCN_ROW_OF_PAPER, OUR_ROW, PAPER_SETS, PAPER_TITLES
+from dignn.reproduce.table_files import Cells, FilledCell
 from dignn.reproduce.tables.table1 import PUBLISHED_MMD
 from dignn.reproduce.tables.table2 import ALL_COLUMNS, CONTINUOUS, DISCRETE
 from dignn.reproduce.tables.table3 import PUBLISHED_FAITHFULNESS
 from dignn.reproduce.tables.table4 import ALL_SIZES_ROW, ONE_SIZE_ROW, PER_SIZE_ROW
-from dignn.reproduce.tables_read import Cells, FilledCell
 
 HOLDING, SO_FAR, IN_PART, FAILING, UNKNOWN = (
     "holds",

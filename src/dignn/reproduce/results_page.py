@@ -10,7 +10,7 @@ from dignn.reproduce.definition import SHOWN_CONTROLS, STRONG
 from dignn.reproduce.filled import BETTER, EQUAL, MET, MISSED, NOT_RUN, WORSE
 from dignn.reproduce.registry import TABLES
 from dignn.reproduce.results_tables import markdown_table, number, shown_groups
-from dignn.reproduce.tables_read import Cells, FilledCell, FilledTable
+from dignn.reproduce.table_files import Cells, FilledCell, FilledTable
 
 _NONE = "None."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dignn.reproduce.tables_read import FilledCell
+from dignn.reproduce.table_files import FilledCell
 
 # Digits behind the point of what is almost nothing.
 _MOST_DIGITS = 7

@@ -1,18 +1,31 @@
-"""Tables that were written as JSON, to be asked for single cells."""
+"""Tables as files of JSON, written and read, and asked for single cells."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dignn.core.errors import DignnError
-from dignn.core.files import read_json
+from dignn.core.files import read_json, write_text
 from dignn.reproduce.filled import TABLE_FORMAT
 from dignn.reproduce.registry import TABLES
 
 FilledCell = Mapping[str, Any]
 FilledTable = Mapping[str, Any]
+
+
+def write_table(folder: Path, table: FilledTable) -> None:
+    """Writes a table, with a line for each cell, so that a change of one is a change of a line."""
+    parts = [f" {json.dumps(name)}: {_text(value)}" for name, value in table.items()]
+    write_text(folder / f"{table['name']}.json", "{\n" + ",\n".join(parts) + "\n}\n")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list) and value:
+        return "[\n" + ",\n".join(f"  {json.dumps(one, allow_nan=False)}" for one in value) + "\n ]"
+    return json.dumps(value, allow_nan=False)
 
 
 def read_tables(folder: Path) -> dict[str, FilledTable]:
