@@ -197,6 +197,7 @@ def test_the_files_of_this_repository_can_be_read() -> None:
         (["table3", "--jobs", "0"], "jobs"),
         (["table3", "--preset", "fats"], "There is no preset of dignnexplainer called 'fats' (did you mean 'fast'?)"),
         (["table3", "--plan", "--render"], "--plan and --render exclude each other"),
+        (["table3", "--page", "results.pdf"], "--page results.pdf is neither Markdown nor HTML"),
         (["table3", "--recorded", "nowhere.jsonl"], "nowhere.jsonl is not there"),
         (["table3", "--out", "pyproject.toml"], "pyproject.toml is a file; choose another folder by --out"),
     ],

@@ -11,6 +11,7 @@ from dignn.core.errors import DignnError
 from dignn.reproduce.claims import judged
 from dignn.reproduce.filled import filled
 from dignn.reproduce.registry import TABLES
+from dignn.reproduce.results_html import results_html
 from dignn.reproduce.results_page import results_page
 from dignn.reproduce.results_tables import markdown_table, number
 from dignn.reproduce.runs import Finished, Run
@@ -129,6 +130,16 @@ def test_a_damaged_table_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "table3.json").write_text(content)
     with pytest.raises(DignnError, match="dignn reproduce table3"):
         read_tables(tmp_path)
+
+
+def test_the_page_with_plots_shows_ours_beside_the_paper_and_needs_nothing_else() -> None:
+    page = results_html(tables(run(Setup("mutag"), 0, 0.3), run(Setup("mutag", "xgnn"), 0, 0.2)))
+    assert "<b>DiGNNExplainer: PF, missed</b>" in page
+    assert "ours 0.3, real graphs 0.75, the paper 1, XGNN 0.2." in page.replace(".000", "")
+    assert page.index("What holds, and what does not") < page.index("Every miss") < page.index("Table 1:")
+    assert "<li>Table 3, MUTAG, DiGNNExplainer, PF: 0.300, the paper 1.000</li>" in page
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
 
 
 def test_numbers_say_what_is_almost_nothing() -> None:

@@ -81,7 +81,8 @@ def reproduce(
         folders: folder of the run folders, as `dignn explain` makes them.
         recorded: files with lines of other runs that count where they are the same, of `dignn compare --record` and of
             the benchmarks.
-        page: Markdown file that is written from all tables in the folder: what holds and every miss first.
+        page: file that is written from all tables in the folder, what holds and every miss first: FILE.md with tables,
+            FILE.html with plots.
         plan: only say which runs are missing and how long they take, by the seconds of recorded ones.
         render: make no runs; only write tables and page from those that are recorded.
         jobs: runs at a time; by default one per core.
@@ -97,6 +98,8 @@ def reproduce(
     if plan and render:
         raise DignnError("--plan and --render exclude each other: the first writes nothing, the second runs nothing")
     _check_folder(out, preset)
+    if page is not None and page.suffix not in (".md", ".html"):
+        raise DignnError(f"--page {page} is neither Markdown nor HTML; give a file such as results.md or results.html")
     finished = _finished(out, recorded)
     every = wanted(tables, preset, runs, dataset)
     for one in every:
@@ -113,7 +116,7 @@ def reproduce(
             write_table(out, content)
         written = read_tables(out)
         if page is not None:
-            write_text(page, results_page(written))
+            write_text(page, _page(page, written))
     _show(contents, written, out, page, json=json)
     if failed:
         raise DignnError(f"{len(failed)} of the runs failed ({', '.join(failed)}); the same command tries them again")
@@ -179,6 +182,15 @@ def _run(
     for title, why in failed.items():
         err.print(f"{title}: {why}", style="red", markup=False, soft_wrap=True)
     return failed
+
+
+def _page(path: Path, written: Mapping[str, Any]) -> str:
+    """What is in the page: plots in one for browsers."""
+    if path.suffix == ".html":
+        from dignn.reproduce.results_html import results_html
+
+        return results_html(written)
+    return results_page(written)
 
 
 # -- what is shown ------------------------------------------------------------------------------------

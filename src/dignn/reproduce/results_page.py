@@ -7,7 +7,8 @@ from typing import Any
 
 from dignn.reproduce.claims import judged
 from dignn.reproduce.definition import SHOWN_CONTROLS, STRONG
-from dignn.reproduce.filled import BETTER, EQUAL, MET, MISSED, NOT_RUN, WORSE
+from dignn.reproduce.filled import BETTER, EQUAL, NOT_RUN, WORSE
+from dignn.reproduce.misses import WHAT_MISSES_ARE, heading, missed, misses, short_title
 from dignn.reproduce.registry import TABLES
 from dignn.reproduce.results_tables import markdown_table, number, shown_groups
 from dignn.reproduce.table_files import Cells, FilledCell, FilledTable
@@ -46,55 +47,16 @@ def _what_it_is(tables: Mapping[str, FilledTable]) -> str:
 
 def _claims(tables: Mapping[str, FilledTable]) -> str:
     rows = [
-        [claim.said, _title_of(claim.table), f"**{state}**", figures] for claim, state, figures in judged(Cells(tables))
+        [claim.said, short_title(claim.table), f"**{state}**", figures]
+        for claim, state, figures in judged(Cells(tables))
     ]
     return markdown_table(["claim", "in", "verdict", "figures"], rows)
 
 
-def _title_of(name: str) -> str:
-    return name.replace("table", "Table ") if name.startswith("table") else "ours"
-
-
-# -- misses -------------------------------------------------------------------------------------------
-
-
-def missed(table: FilledTable, cell: FilledCell) -> bool:
-    """Whether a cell is one of ours that is worse than it should be."""
-    own = table["binding"] and cell["row"] in table["ours"] and cell["model"] == STRONG
-    return cell["verdict"] == MISSED or (own and cell["verdict"] == WORSE)
-
-
 def _misses(tables: Mapping[str, FilledTable]) -> list[str]:
-    found = [
-        f"- {_title_of(name)}, {cell['group']}, {cell['row']}, {cell['figure']}: {_miss(cell)}"
-        for name, table in tables.items()
-        for cell in table["cells"]
-        if missed(table, cell)
-    ]
-    judged_cells = [
-        cell
-        for table in tables.values()
-        for cell in table["cells"]
-        if cell["verdict"] in (MET, MISSED)
-        or (
-            (table["binding"] and cell["row"] in table["ours"] and cell["verdict"] in (BETTER, EQUAL, WORSE))
-            and cell["model"] == STRONG
-        )
-    ]
-    counted = (
-        f"{len(found)} of {len(judged_cells)} values that have a run: those of our method with the strong models in "
-        "Tables 1, 3 and 5 that are worse than the paper's, and those of our own measures that miss their target."
-    )
-    return [counted, "\n".join(found) if found else _NONE]
-
-
-def _miss(cell: FilledCell) -> str:
-    ours = number(cell["ours"]["mean"], cell["digits"])
-    if cell["verdict"] == WORSE:
-        return f"{ours}, the paper {number(cell['paper']['value'], cell['digits'])}"
-    target = cell["target"]
-    floor = f", floor {number(cell['floor'], cell['digits'])}" if target["of_floor"] else ""
-    return f"{ours}, to be {target['relation']} {number(target['bound'], cell['digits'])}{floor}"
+    found, count = misses(tables)
+    counted = f"{len(found)} of {count} values that have a run. {WHAT_MISSES_ARE}"
+    return [counted, "\n".join(f"- {one}" for one in found) if found else _NONE]
 
 
 def _not_run(tables: Mapping[str, FilledTable]) -> str:
@@ -103,19 +65,15 @@ def _not_run(tables: Mapping[str, FilledTable]) -> str:
         cells = tables[name]["cells"] if name in tables else []
         empty = sum(cell["ours"] is None and cell["applies"] for cell in cells)
         state = "the table was not written" if not cells else f"{empty} of {len(cells)}" if empty else "all have a run"
-        rows.append([_heading(name, TABLES[name].title), state])
+        rows.append([heading(name, TABLES[name].title), state])
     return markdown_table(["table", "values without a run"], rows)
 
 
 # -- tables -------------------------------------------------------------------------------------------
 
 
-def _heading(name: str, title: str) -> str:
-    return f"{name.replace('table', 'Table ')}: {title}" if name.startswith("table") else title
-
-
 def _table(name: str, table: FilledTable) -> list[str]:
-    parts = [f"## {_heading(name, table['title'])}", " ".join(filter(None, (_counts(table), *table["sentences"])))]
+    parts = [f"## {heading(name, table['title'])}", " ".join(filter(None, (_counts(table), *table["sentences"])))]
     for group, cells in shown_groups(table["cells"]).items():
         parts += [f"### {group}", *_group(table, cells)]
     told = [part for one in table["told"] if one["classes"] for part in _told(one)]
