@@ -88,6 +88,15 @@ def test_misses_come_before_the_tables_and_are_bold_there() -> None:
     assert first.index("What holds") < first.index("Every miss") < first.index("What was not run")
 
 
+def test_the_page_says_of_how_many_runs_values_are() -> None:
+    one = run(Setup("mutag"), 0, 0.9)
+    assert "There are no runs yet." in results_page(tables())
+    assert "every value is of a single run" in results_page(tables(one))
+    assert "Values are of 1 to 2 runs" in results_page(
+        tables(one, run(Setup("mutag"), 1, 0.9), run(Setup("imdb"), 0, 0.9))
+    )
+
+
 def test_weak_models_miss_nothing() -> None:
     page = results_page(tables(run(Setup("mutag", form="paper"), 0, 0.3)))
     assert "DiGNNExplainer, PF" not in page.split("## Table 1")[0]

@@ -80,7 +80,7 @@ def reproduce(
         out: folder of runs.jsonl, and of a file for each table, such as table1.json.
         folders: folder of the run folders, as `dignn explain` makes them.
         recorded: files with lines of other runs that count where they are the same, of `dignn compare --record` and of
-            the benchmarks.
+            the benchmarks. Of several that are the same the last counts, and before all those of the folder.
         page: file that is written from all tables in the folder, what holds and every miss first: FILE.md with tables,
             FILE.html with plots.
         plan: only say which runs are missing and how long they take, by the seconds of recorded ones.

@@ -97,7 +97,7 @@ def _compared(
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 20 else f"{value:.3f}"
+    return f"{value:,.0f}" if abs(value) >= 20 else f"{value:.3f}" if abs(value) >= 0.1 else f"{value:.4f}"
 
 
 def _against_rivals(

@@ -41,8 +41,19 @@ def _what_it_is(tables: Mapping[str, FilledTable]) -> str:
         f"JSON, preset {' and '.join(f'`{name}`' for name in presets)}. Ours are means over runs with seeds of their "
         "own for model, data and generators, ± the standard deviation; *floor* is what real graphs score, controls "
         "are graphs that are wrong in one known way. What has no run says so. A value of our method that is worse "
-        "than the paper's, or misses its target, is bold and listed here."
+        f"than the paper's, or misses its target, is bold and listed here. {_runs_there_are(tables)} `dignn reproduce all "
+        "--plan` says which are missing."
     )
+
+
+def _runs_there_are(tables: Mapping[str, FilledTable]) -> str:
+    """Of how many runs values are, and what that means."""
+    counts = sorted(cell["ours"]["runs"] for table in tables.values() for cell in table["cells"] if cell["ours"])
+    if not counts:
+        return "There are no runs yet."
+    if counts[-1] == 1:
+        return "So far every value is of a single run, so that small differences say nothing."
+    return f"Values are of {counts[0]} to {counts[-1]} runs; where there are few, small differences say nothing."
 
 
 def _claims(tables: Mapping[str, FilledTable]) -> str:
