@@ -41,8 +41,8 @@ def _what_it_is(tables: Mapping[str, FilledTable]) -> str:
         f"JSON, preset {' and '.join(f'`{name}`' for name in presets)}. Ours are means over runs with seeds of their "
         "own for model, data and generators, ± the standard deviation; *floor* is what real graphs score, controls "
         "are graphs that are wrong in one known way. What has no run says so. A value of our method that is worse "
-        f"than the paper's, or misses its target, is bold and listed here. {_runs_there_are(tables)} `dignn reproduce all "
-        "--plan` says which are missing."
+        f"than the paper's, or misses its target, is bold and listed here. {_runs_there_are(tables)} "
+        "`dignn reproduce all --plan` says which are missing."
     )
 
 
