@@ -14,38 +14,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.explanation_targets import PAPER_GF, PAPER_PF, PAPER_SETS, TITLES
-from benchmarks.measure import commit
+from benchmarks.explanation_targets import TITLES
 from benchmarks.tables import markdown, measured_on, read_runs, write_between
 from dignn.cli.compared_runs import LINES
 from dignn.cli.finished_lines import append_line
+from dignn.core.code_version import commit
 from dignn.metrics.over_seeds import ComparedFigure, by_row, mean_and_spread, shown_figures
+from dignn.reproduce.paper_setups import EXPLAINER_OF, PAPER_SETS
+from dignn.reproduce.tables.table3 import PUBLISHED_FAITHFULNESS
+from dignn.reproduce.tables.table5 import PUBLISHED_SECONDS
 
 RESULTS, PAGE = Path("docs/benchmarks/comparison.jsonl"), Path("docs/comparison.md")
 BEGIN, END = "<!-- comparison: written by python -m benchmarks.comparison --table -->", "<!-- end of comparison -->"
 # The paper's tables of faithfulness and of run time: PF, GF and seconds for all sizes, data sets in the paper's order.
-PUBLISHED = {
-    "dignnexplainer": (
-        tuple(PAPER_PF.values()),
-        tuple(PAPER_GF.values()),
-        (5875, 4702, 6910, 4637, 5192, 5501, 1992),
-    ),
-    "xgnn": (
-        (0.243, 0.268, 0.952, 0.275, 0.566, 0.521, 0.333),
-        (0.549, 0.627, 0.367, 0.292, 0.288, 0.608, 0.296),
-        (1102, 363, 27, 351, 119, 155, 79),
-    ),
-    "gnninterpreter": (
-        (0.561, 0.394, 0.780, 0.263, 0.601, 0.520, 0.485),
-        (0.729, 0.661, 0.324, 0.654, 0.565, 0.667, 0.453),
-        (79, 102, 5, 143, 73, 73, 13),
-    ),
-    "d4explainer": (
-        (0.306, 0.379, 0.433, 0.343, 0.519, 0.510, 0.666),
-        (0.418, 0.519, 0.294, 0.368, 0.396, 0.760, 0.213),
-        (39175, 19406, 658, 5703, 659, 822, 801),
-    ),
-}
+PUBLISHED = {EXPLAINER_OF[row]: (*PUBLISHED_FAITHFULNESS[row], values) for row, values in PUBLISHED_SECONDS.items()}
 
 
 def main() -> None:

@@ -26,12 +26,12 @@ import torch
 
 from benchmarks.fidelity_rivals import beside
 from benchmarks.fidelity_tables import KNOWN, in_short, rival_tables, tables
-from benchmarks.measure import commit
 from benchmarks.tables import read_runs, run_apart, write_between
 from dignn.cli.options import settings_of
 from dignn.cli.rebuild import noted, subject_of
 from dignn.cli.subject import Subject
 from dignn.cli.user_model import OwnModel
+from dignn.core.code_version import commit
 from dignn.core.files import read_json
 from dignn.core.json_types import restored
 from dignn.core.machine import machine

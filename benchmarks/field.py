@@ -24,8 +24,9 @@ from torch_geometric.data import Data
 
 from benchmarks.field_metrics import ratios
 from benchmarks.field_sets import FIELD
-from benchmarks.measure import commit, peak_memory
+from benchmarks.measure import peak_memory
 from benchmarks.tables import add_run_options, markdown, measured_on, read_runs, run_apart, write_between
+from dignn.core.code_version import commit
 from dignn.core.machine import machine
 from dignn.core.seeds import Seed
 from dignn.core.threads import single_thread

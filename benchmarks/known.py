@@ -15,8 +15,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from benchmarks.measure import commit
 from benchmarks.tables import append_run, markdown, measured_on, read_runs, write_between
+from dignn.core.code_version import commit
 from dignn.core.machine import machine
 from dignn.explainers.registry import EXPLAINERS
 from dignn.zoo.known.registry import KNOWN_MODELS

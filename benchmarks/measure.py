@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import resource
 import statistics
-import subprocess
 import time
 from collections.abc import Callable
 from typing import Any
@@ -32,9 +31,3 @@ def peak_memory() -> float:
 def memory_of_children() -> float:
     """Largest resident memory of any process that this one started and that has ended, GiB."""
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / _SCALE
-
-
-def commit() -> str | None:
-    """Of the code that ran; with a mark if it was changed since."""
-    asked = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True)
-    return asked.stdout.strip() or None

@@ -18,12 +18,12 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from benchmarks.measure import commit
 from benchmarks.sanity_models import OTHER_SEED, REFERENCE, RUNS, subject_of
 from benchmarks.sanity_tables import PAGE, write_tables
 from benchmarks.tables import read_runs, run_apart
 from dignn.cli.compared_runs import rounded
 from dignn.cli.options import settings_of
+from dignn.core.code_version import commit
 from dignn.core.machine import machine
 from dignn.core.progress import Progress
 from dignn.core.seeds import Seed

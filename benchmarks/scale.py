@@ -21,9 +21,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import commit, peak_memory
+from benchmarks.measure import peak_memory
 from benchmarks.tables import append_run, read_runs
 from benchmarks.watched import watch
+from dignn.core.code_version import commit
 from dignn.core.machine import machine
 
 RESULTS, PAGE = Path("docs/benchmarks/scale.jsonl"), Path("docs/scale.md")

@@ -20,9 +20,9 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import commit
 from benchmarks.tables import add_run_options, append_run, read_runs
 from benchmarks.watched import watch
+from dignn.core.code_version import commit
 from dignn.core.machine import machine
 
 RESULTS, PAGE = Path("docs/benchmarks/worlds.jsonl"), Path("docs/any-data.md")

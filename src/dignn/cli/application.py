@@ -13,7 +13,7 @@ from cyclopts.exceptions import CoercionError
 from rich.console import Console
 
 from dignn import __version__
-from dignn.cli import benchmark, compare, datasets, evaluate, explain, export, metrics, report, train
+from dignn.cli import benchmark, compare, datasets, evaluate, explain, export, metrics, report, reproduce, train
 from dignn.cli.help_page import HelpPage
 from dignn.cli.mistakes import sentence
 from dignn.cli.options import settings_among
@@ -86,7 +86,7 @@ def application(given: Sequence[str] = ()) -> App:
             compare.compare,
         ],
         "Commands that take a finished run": [report.report, export.export, evaluate.evaluate],
-        "More commands": [datasets.datasets, train.train, metrics.metrics, benchmark.benchmark],
+        "More commands": [datasets.datasets, train.train, metrics.metrics, benchmark.benchmark, reproduce.reproduce],
     }
     for number, (title, several) in enumerate(commands.items(), start=1):
         group = Group(title, sort_key=number)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 from dignn.cli.finished_lines import append_line, read_lines
+from dignn.cli.made_run import made_run
 from dignn.cli.planned_runs import COMMON_ROW, Compared, PlannedRun
 from dignn.cli.rebuild import as_noted, noted
+from dignn.cli.side_by_side import side_by_side
 from dignn.cli.subject import Subject
 from dignn.core.errors import DignnError
-from dignn.core.files import read_json
-from dignn.core.machine import machine, watched_memory
-from dignn.core.processes import map_processes
+from dignn.core.machine import machine
 from dignn.core.progress import Progress
-from dignn.core.run_folder import TIMINGS, WALL, unlike
+from dignn.core.run_folder import unlike
 
 LINES = "comparison.jsonl"
 # What lines of one folder must agree in, and what every line has.
@@ -47,33 +44,8 @@ def run_all(
     Returns:
         Why runs failed, by their titles.
     """
-    failed: dict[str, str] = {}
-    done = 0
-    with progress.stage("Comparing") as tick:
-
-        def found(number: int, result: dict[str, Any] | str) -> None:
-            nonlocal done
-            done += 1
-            tick(done, len(runs))
-            if isinstance(result, str):
-                failed[runs[number].title] = result
-            else:
-                finished(result)
-
-        map_processes(_attempted, [(compared, run) for run in runs], workers=jobs, found=found)
-    return failed
-
-
-def _attempted(compared: Compared, run: PlannedRun) -> dict[str, Any] | str:
-    """The line of a run, or why there is none: whatever goes wrong in a method stops no other."""
-    try:
-        with redirect_stdout(sys.stderr):  # a user's model may print
-            return run_line(compared, run)
-    except DignnError as error:
-        return str(error)
-    except Exception as error:
-        *_, last = traceback.extract_tb(error.__traceback__)
-        return f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno})"
+    arguments = {run.title: (compared, run) for run in runs}
+    return side_by_side("Comparing", run_line, arguments, jobs=jobs, progress=progress, finished=finished)
 
 
 def run_line(compared: Compared, run: PlannedRun) -> dict[str, Any]:
@@ -83,31 +55,28 @@ def run_line(compared: Compared, run: PlannedRun) -> dict[str, Any]:
         DignnError: it scored more graphs than the common budget allows.
     """
     folder = compared.folder / run.title
-    progress = Progress()
-    with watched_memory() as memory:
-        subject = compared.subject(run.seed, progress, run.converted)
-        if compared.own is not None:
-            subject = as_noted(subject, folder)
-        explainer = subject.explainer(run.explainer, run.settings, run.seed, folder, compared.preset, progress)
-        validity = explainer.fit().explain().about["validity"]
-    scored = read_json(folder / "generation.json", "scored")["scored"] + validity["valid"]
-    if f"{run.explainer}-{COMMON_ROW}" in run.names and scored > compared.budget:
+
+    def subject() -> Subject:
+        found = compared.subject(run.seed, Progress(), run.converted)
+        return found if compared.own is None else as_noted(found, folder)
+
+    made = made_run(subject, run.explainer, run.settings, run.seed, folder, compared.preset)
+    if f"{run.explainer}-{COMMON_ROW}" in run.names and made.scored > compared.budget:
         raise DignnError(
-            f"it scored {scored:,} graphs, more than the budget of {compared.budget:,}; {run.explainer} "
+            f"it scored {made.scored:,} graphs, more than the budget of {compared.budget:,}; {run.explainer} "
             "must say in Explainer.within how it asks less"
         )
-    metrics, timings = read_json(folder / "metrics.json", "paper", "sound", "candidates"), read_json(folder / TIMINGS)
     return {
         **compared.about(),
         "run": run.title,
         "names": list(run.names),
         "converted": run.converted,
         "seed": run.seed,
-        "seconds": round(timings[WALL] - timings["EVAL"], 4),
-        "gib": memory.gib,
-        "scored": scored,
-        "valid": validity["valid"],
-        **{name: metrics[name] for name in ("paper", "sound", "candidates")},
+        "seconds": made.seconds,
+        "gib": made.gib,
+        "scored": made.scored,
+        "valid": made.validity["valid"],
+        **{name: made.metrics[name] for name in ("paper", "sound", "candidates")},
         "machine": machine(),
     }
 

@@ -23,10 +23,11 @@ class ComparedFigure:
 
     Args:
         title: as people read it.
-        path: where it is in a run; of several numbers there the mean counts.
+        path: where it is in a run; of several numbers there the mean counts, or the lowest.
         digits: behind the point.
         better: which side is good; None for what only informs.
         what: a sentence about it.
+        lowest: whether of several numbers the lowest counts and not their mean.
     """
 
     title: str
@@ -34,6 +35,7 @@ class ComparedFigure:
     digits: int = 3
     better: str | None = "higher"
     what: str = ""
+    lowest: bool = False
 
     def of(self, run: Mapping[str, Any]) -> float | None:
         """Its value in a run; None where there is none."""
@@ -41,7 +43,7 @@ class ComparedFigure:
         for name in self.path:
             found = found.get(name) if isinstance(found, Mapping) else None
         values = list(_numbers(found))
-        return mean(values) if values else None
+        return (min(values) if self.lowest else mean(values)) if values else None
 
 
 PREDICTED = ComparedFigure(

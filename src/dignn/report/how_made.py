@@ -15,7 +15,7 @@ from dignn.report.charts.bars import bars
 from dignn.report.charts.curves import Curve, curves
 from dignn.report.generator_words import features_in_words, refinement_in_words, structure_in_words
 from dignn.report.lookup import entry, number_at, part, shows_real
-from dignn.report.reproduce import changes, command, preset_of, python_call
+from dignn.report.made_again import changes, command, preset_of, python_call
 
 if TYPE_CHECKING:
     from dignn.explanations.explanation import Explanations

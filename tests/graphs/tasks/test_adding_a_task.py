@@ -20,7 +20,7 @@ from dignn.explainers.methods.dignnexplainer.settings import PRESETS
 from dignn.graphs import tasks
 from dignn.graphs.tasks.base import TASKS, ReturnType, Task
 from dignn.graphs.tasks.classification import NodeClassification
-from dignn.report.reproduce import python_call
+from dignn.report.made_again import python_call
 from dignn.zoo.datasets.dataset import Dataset
 from dignn.zoo.datasets.registry import load
 from tiny_models import TinyHetero

@@ -22,7 +22,7 @@ from dignn.core.presets import from_preset
 from dignn.explainers.methods.dignnexplainer.settings import PRESETS, Config
 from dignn.explainers.settings import RunSettings
 from dignn.graphs.tasks.classification import NodeClassification
-from dignn.report.reproduce import changes, command, python_call
+from dignn.report.made_again import changes, command, python_call
 from dignn.zoo.datasets.registry import load
 from tiny_models import TinyHetero
 

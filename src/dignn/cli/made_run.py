@@ -1,0 +1,68 @@
+"""A run that is made for its figures: what came of it, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dignn.cli.subject import Subject
+from dignn.core.files import read_json
+from dignn.core.machine import watched_memory
+from dignn.core.progress import Progress
+from dignn.core.run_folder import TIMINGS, WALL
+
+if TYPE_CHECKING:
+    from dignn.explainers.settings import RunSettings
+    from dignn.explanations.explanation import Explanations
+
+
+@dataclass(frozen=True)
+class MadeRun:
+    """What came of a run.
+
+    Args:
+        explanations: of it.
+        metrics: ``metrics.json``.
+        timings: ``timings.json``.
+        scored: graphs that the model was asked about, those that explanations are chosen from included.
+        gib: the most memory of the run and all its processes.
+    """
+
+    explanations: Explanations
+    metrics: dict[str, Any]
+    timings: dict[str, float]
+    scored: int
+    gib: float
+
+    @property
+    def validity(self) -> dict[str, int]:
+        """How many graphs were generated, connected and valid."""
+        return self.explanations.about["validity"]
+
+    @property
+    def seconds(self) -> float:
+        """Until explanations are there, without measuring them."""
+        return round(self.timings[WALL] - self.timings["EVAL"], 4)
+
+
+def made_run(
+    subject: Callable[[], Subject], explainer: str, settings: RunSettings, seed: int, folder: Path, preset: str
+) -> MadeRun:
+    """Makes a run, or goes on with it.
+
+    Args:
+        subject: loads data and model.
+        explainer: the method, by name.
+        settings: of it.
+        seed: of it.
+        folder: of the run.
+        preset: that the settings started from.
+    """
+    with watched_memory() as memory:
+        method = subject().explainer(explainer, settings, seed, folder, preset, Progress())
+        explanations = method.fit().explain()
+    scored = read_json(folder / "generation.json", "scored")["scored"] + explanations.about["validity"]["valid"]
+    metrics, timings = read_json(folder / "metrics.json", "paper", "sound", "candidates"), read_json(folder / TIMINGS)
+    return MadeRun(explanations, metrics, timings, scored, memory.gib)

@@ -1,0 +1,56 @@
+"""Values of ours that are worse than they should be, and how tables are called where they are told of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dignn.reproduce.definition import STRONG
+from dignn.reproduce.filled import BETTER, EQUAL, MET, MISSED, WORSE
+from dignn.reproduce.results_tables import number
+from dignn.reproduce.table_files import FilledCell, FilledTable
+
+WHAT_MISSES_ARE = (
+    "A miss is a value of our method with the strong models in Tables 1, 3 and 5 that is worse than the paper's, or "
+    "one of our own measures that does not reach its target."
+)
+
+
+def short_title(name: str) -> str:
+    """What a table is called in a line."""
+    return name.replace("table", "Table ") if name.startswith("table") else "ours"
+
+
+def heading(name: str, title: str) -> str:
+    """What a table is called above it."""
+    return f"{short_title(name)}: {title}" if name.startswith("table") else title
+
+
+def missed(table: FilledTable, cell: FilledCell) -> bool:
+    """Whether a cell is one of ours that is worse than it should be."""
+    return cell["verdict"] == MISSED or (_binds(table, cell) and cell["verdict"] == WORSE)
+
+
+def misses(tables: Mapping[str, FilledTable]) -> tuple[list[str], int]:
+    """Every miss in words, and of how many values that could be one."""
+    found, count = [], 0
+    for name, table in tables.items():
+        for cell in table["cells"]:
+            at_stake = cell["verdict"] in (MET, MISSED)
+            count += at_stake or (_binds(table, cell) and cell["verdict"] in (BETTER, EQUAL, WORSE))
+            if missed(table, cell):
+                found.append(f"{short_title(name)}, {cell['group']}, {cell['row']}, {cell['figure']}: {_words(cell)}")
+    return found, count
+
+
+def _binds(table: FilledTable, cell: FilledCell) -> bool:
+    """Whether the paper's value is one to be reached."""
+    return bool(table["binding"]) and cell["row"] in table["ours"] and cell["model"] == STRONG
+
+
+def _words(cell: FilledCell) -> str:
+    ours = number(cell["ours"]["mean"], cell["digits"])
+    if cell["verdict"] == WORSE:
+        return f"{ours}, the paper {number(cell['paper']['value'], cell['digits'])}"
+    target = cell["target"]
+    floor = f", floor {number(cell['floor'], cell['digits'])}" if target["of_floor"] else ""
+    return f"{ours}, to be {target['relation']} {number(target['bound'], cell['digits'])}{floor}"

@@ -1,0 +1,66 @@
+"""The paper's data sets, and the runs behind its rows: with a strong model, and in its own way."""
+
+from __future__ import annotations
+
+from dignn.metrics.over_seeds import FURTHER, ComparedFigure
+from dignn.reproduce.definition import LIKE_REAL, PAPERS, STRONG
+from dignn.reproduce.setups import Setup
+from dignn.zoo.models.settings import Form
+
+# In the order of its tables.
+PAPER_TITLES = {
+    "dblp": "DBLP",
+    "imdb": "IMDB",
+    "mutag": "MUTAG",
+    "ba-shapes": "BA-Shapes",
+    "tree-cycle": "Tree-Cycle",
+    "tree-grids": "Tree-Grids",
+    "ba-3motif": "BA-3Motif",
+}
+PAPER_SETS = tuple(PAPER_TITLES)
+# Those with several kinds of nodes, which its rivals cannot explain: they get a graph converted to one kind.
+CONVERTED = ("dblp", "imdb")
+OUR_ROW, GCN_ROW_OF_PAPER, VAE_ROW = "DiGNNExplainer", "DiGNNExplainer-GCN", "VAE"
+# The names of its rows, and of our explainers.
+EXPLAINER_OF = {
+    "XGNN": "xgnn",
+    "GNNInterpreter": "gnninterpreter",
+    "D4Explainer": "d4explainer",
+    VAE_ROW: "graphvae",
+    GCN_ROW_OF_PAPER: "dignnexplainer",
+    OUR_ROW: "dignnexplainer",
+}
+# The paper keeps 50 columns of DBLP's authors and papers, as many as its terms have.
+FIFTY = ("author=50", "paper=50")
+
+FAITHFULNESS = (
+    ComparedFigure("PF", (FURTHER, "paper", "pf")),
+    ComparedFigure("GF", (FURTHER, "paper", "gf")),
+)
+# The most cosine is no merit: rows that are all ones have more than real rows.
+COSINE = ComparedFigure("cosine", (FURTHER, "paper", "cosine"), better=LIKE_REAL)
+
+
+def converted_form(dataset: str) -> Form:
+    """The form of the paper's GCN: of a data set with one kind of node it is its own model."""
+    return "gcn" if dataset in CONVERTED else "paper"
+
+
+def setup_of(row: str, dataset: str, model: str) -> Setup:
+    """The runs behind a row of the paper. Its row on a GCN has no other model."""
+    explainer = EXPLAINER_OF[row]
+    if row == GCN_ROW_OF_PAPER:
+        return Setup(dataset, explainer, converted_form(dataset))
+    if model == STRONG:
+        return Setup(dataset, explainer)
+    if row in (OUR_ROW, VAE_ROW):
+        return Setup(dataset, explainer, "paper", FIFTY if dataset == "dblp" else ())
+    return Setup(dataset, explainer, converted_form(dataset))
+
+
+def yardstick(setup: Setup) -> Setup:
+    """The runs of ours on the same model, whose floor and controls stand beside a row."""
+    return Setup(setup.dataset, EXPLAINER_OF[OUR_ROW], setup.form, setup.columns, setup.by)
+
+
+BOTH_MODELS = (STRONG, PAPERS)

@@ -1,0 +1,70 @@
+"""Tables as files of JSON, written and read, and asked for single cells."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dignn.core.errors import DignnError
+from dignn.core.files import read_json, write_text
+from dignn.reproduce.filled import TABLE_FORMAT
+from dignn.reproduce.registry import TABLES
+
+FilledCell = Mapping[str, Any]
+FilledTable = Mapping[str, Any]
+
+
+def write_table(folder: Path, table: FilledTable) -> None:
+    """Writes a table, with a line for each cell, so that a change of one is a change of a line."""
+    parts = [f" {json.dumps(name)}: {_text(value)}" for name, value in table.items()]
+    write_text(folder / f"{table['name']}.json", "{\n" + ",\n".join(parts) + "\n}\n")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list) and value:
+        return "[\n" + ",\n".join(f"  {json.dumps(one, allow_nan=False)}" for one in value) + "\n ]"
+    return json.dumps(value, allow_nan=False)
+
+
+def read_tables(folder: Path) -> dict[str, FilledTable]:
+    """Those that a folder has, in the order of the tables.
+
+    Raises:
+        DignnError: a file is damaged, or is of another version.
+    """
+    found: dict[str, FilledTable] = {}
+    for name in TABLES:
+        path = folder / f"{name}.json"
+        if path.is_file():
+            found[name] = read_json(
+                path, "format", "cells", "told", remedy=f"delete it, and `dignn reproduce {name}` writes it again"
+            )
+            if found[name]["format"] != TABLE_FORMAT:
+                raise DignnError(
+                    f"{path} is of another version; delete it, and `dignn reproduce {name}` writes it again"
+                )
+    return found
+
+
+class Cells:
+    """The cells of some tables.
+
+    Args:
+        tables: by name.
+    """
+
+    def __init__(self, tables: Mapping[str, FilledTable]) -> None:
+        self.tables = tables
+
+    def of(self, table: str, **wanted: str) -> Sequence[FilledCell]:
+        """Cells of a table that have those values: ``group``, ``row``, ``model``, ``figure``."""
+        cells = self.tables[table]["cells"] if table in self.tables else ()
+        return [cell for cell in cells if all(cell[name] == value for name, value in wanted.items())]
+
+    def ours(self, table: str, **wanted: str) -> float | None:
+        """Our mean in the first of these cells; None where there is no such cell, or no run."""
+        for cell in self.of(table, **wanted):
+            return None if cell["ours"] is None else float(cell["ours"]["mean"])
+        return None

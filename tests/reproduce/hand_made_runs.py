@@ -1,0 +1,33 @@
+"""Runs as lines tell of them, with values that are easy to reckon with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dignn.reproduce.runs import Run
+from dignn.reproduce.setups import Setup
+
+
+def values(pf: float, floor: float = 0.75) -> dict[str, Any]:
+    """Parts of a run whose figures are ``pf``, of real graphs ``floor``, and of noise a quarter."""
+    layer = {
+        "paper": {"pf": pf, "gf": pf, "mmd": {"node_type": pf, "degree": pf}, "cosine": pf},
+        "sound": {"contrast": {"one": pf, "other": pf - 0.5}, "typed_gf": pf, "mmd": {"degree": pf}},
+    }
+    real = {
+        "paper": {"pf": floor, "gf": floor, "cosine": floor},
+        "sound": {"typed_gf": floor, "mmd": {"degree": floor}},
+    }
+    noise = {"paper": {"pf": 0.25, "gf": 0.25}, "sound": {}}
+    return {
+        **layer,
+        "candidates": layer,
+        "floor": real,
+        "control": {"column_noise": noise},
+        "seconds": 10.0,
+        "timings": {"GGT": 4.0, "EVAL": 2.0},
+    }
+
+
+def run(setup: Setup, seed: int, pf: float, commit: str | None = "abc", preset: str = "fast") -> Run:
+    return Run(setup, preset, seed, values(pf), commit)

@@ -1,0 +1,163 @@
+"""The page: verdicts first, every miss, then the tables; read from written tables alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dignn.core.errors import DignnError
+from dignn.reproduce.claims import judged
+from dignn.reproduce.filled import filled
+from dignn.reproduce.registry import TABLES
+from dignn.reproduce.results_html import results_html
+from dignn.reproduce.results_page import results_page
+from dignn.reproduce.results_tables import markdown_table, number
+from dignn.reproduce.runs import Finished, Run
+from dignn.reproduce.setups import Setup
+from dignn.reproduce.table_files import Cells, read_tables, write_table
+from reproduce.hand_made_runs import run
+
+BEST = {
+    "class": "mining",
+    "probability": 0.99,
+    "nodes": 12,
+    "edges": 14,
+    "composition": "2 author, 10 paper",
+    "keywords": ["data", "mining"],
+    "continuous": {"term": {"mean": 0.05, "deviation": 0.9, "quantiles": {}}},
+    "text": "The model takes it for that.",
+}
+
+
+def tables(*runs: Run) -> dict[str, Any]:
+    finished = Finished(runs)
+    return {name: filled(one, finished, "fast") for name, one in TABLES.items()}
+
+
+def verdicts(*runs: Run) -> dict[str, str]:
+    return {claim.said: state for claim, state, _ in judged(Cells(tables(*runs)))}
+
+
+def state_of(beginning: str, *runs: Run) -> str:
+    (found,) = [state for said, state in verdicts(*runs).items() if said.startswith(beginning)]
+    return found
+
+
+def test_without_any_run_nothing_is_claimed_and_every_table_is_there() -> None:
+    assert set(verdicts().values()) == {"not measured"}
+    page = results_page(tables())
+    assert page.count("\n## Table ") == 8
+    assert "0 of 0 values that have a run" in page
+    assert "0.708" in page  # the paper's value stands where there is no run
+
+
+def test_claims_are_judged_by_the_values() -> None:
+    real = [run(Setup(name), 0, 0.9) for name in ("dblp", "imdb", "mutag")]
+    above = [run(Setup(name, "xgnn"), 0, 0.5) for name in ("dblp", "imdb", "mutag")]
+    said = "PF and GF are above all rivals'"
+    assert state_of(said, *real) == "not measured"
+    assert state_of(said, *real, *above) == "holds"
+    assert state_of(said, *real, *above[:1]) == "holds so far"
+    assert state_of(said, *real, *above[:2], run(Setup("mutag", "xgnn"), 0, 0.95)) == "holds in part"
+    assert state_of(said, *real, *(run(Setup(name, "xgnn"), 0, 1.0) for name in ("dblp", "imdb", "mutag"))) == (
+        "does not hold"
+    )
+
+
+def test_noise_that_scores_as_high_refutes_pf() -> None:
+    assert state_of("A high PF is faithful", run(Setup("dblp"), 0, 0.9)) == "holds so far"
+    assert state_of("A high PF is faithful", run(Setup("dblp"), 0, 0.26)) == "does not hold"
+
+
+def test_more_cosine_than_real_rows_have_is_no_realism() -> None:
+    """The paper's value of DBLP with 50 columns, .229, beside a floor below and above it."""
+    fifty = Setup("dblp", columns=("author=50", "paper=50"))
+    low, high = ({**run(fifty, 0, 0.2).values, "floor": {"paper": {"cosine": real}}} for real in (0.15, 0.3))
+    assert state_of("More cosine", Run(fifty, "fast", 0, low)) == "does not hold"
+    assert state_of("More cosine", Run(fifty, "fast", 0, high)) == "holds so far"
+
+
+def test_misses_come_before_the_tables_and_are_bold_there() -> None:
+    page = results_page(tables(run(Setup("mutag"), 0, 0.3), run(Setup("mutag", "xgnn"), 0, 0.3)))
+    first, rest = page.split("## Table 1", 1)
+    assert "- Table 3, MUTAG, DiGNNExplainer, PF: 0.300, the paper 1.000" in first
+    assert "**0.300**" in rest
+    assert "XGNN, PF" not in first  # a rival that is worse than in the paper is no miss of ours
+    assert first.index("What holds") < first.index("Every miss") < first.index("What was not run")
+
+
+def test_the_page_says_of_how_many_runs_values_are() -> None:
+    one = run(Setup("mutag"), 0, 0.9)
+    assert "There are no runs yet." in results_page(tables())
+    assert "every value is of a single run" in results_page(tables(one))
+    assert "Values are of 1 to 2 runs" in results_page(
+        tables(one, run(Setup("mutag"), 1, 0.9), run(Setup("imdb"), 0, 0.9))
+    )
+
+
+def test_weak_models_miss_nothing() -> None:
+    page = results_page(tables(run(Setup("mutag", form="paper"), 0, 0.3)))
+    assert "DiGNNExplainer, PF" not in page.split("## Table 1")[0]
+    assert "DiGNNExplainer, paper's model" in page
+
+
+def test_a_cell_shows_mean_spread_and_runs_and_the_table_its_commits() -> None:
+    page = results_page(tables(run(Setup("mutag"), 0, 0.9, "abc"), run(Setup("mutag"), 1, 1.0, None)))
+    assert "| DiGNNExplainer | 1.000 | **0.950 ± 0.071** | 0.425 | 0.950 ± 0.071 | 2 |" in page
+    assert "abc (" in page
+    assert "not noted (" in page
+
+
+def test_explanations_are_told_in_words() -> None:
+    page = results_page(tables(Run(Setup("mutag"), "fast", 0, {"best": {"0": {**BEST, "class": "no"}, "1": BEST}})))
+    words = page.split("### Explanations in words")[1]
+    assert (
+        "- *mining* (0.990): 12 nodes (2 author, 10 paper), 14 edges. Its own features include data, mining." in words
+    )
+    assert "mean 0.050, deviation 0.900" in words
+    assert "*no*" not in words  # of every data set class 1 is shown
+    assert "![The best explanation of each class of MUTAG](images/explanations-mutag.png)" in words
+    assert "Not run: " in words
+
+
+def test_written_tables_come_back(tmp_path: Path) -> None:
+    written = tables(run(Setup("mutag"), 0, 0.9))
+    for name in ("table3", "table1"):
+        write_table(tmp_path, written[name])
+    found = read_tables(tmp_path)
+    assert list(found) == ["table1", "table3"]
+    assert found["table3"] == written["table3"]
+    assert "the table was not written" in results_page(found)
+    lines = (tmp_path / "table3.json").read_text().splitlines()
+    assert sum(line.startswith('  {"group"') for line in lines) == len(written["table3"]["cells"])
+
+
+@pytest.mark.parametrize("content", ['{"format": "dignn.Table.0", "cells": [], "told": []}', "{", "[]"])
+def test_a_damaged_table_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "table3.json").write_text(content)
+    with pytest.raises(DignnError, match="dignn reproduce table3"):
+        read_tables(tmp_path)
+
+
+def test_the_page_with_plots_shows_ours_beside_the_paper_and_needs_nothing_else() -> None:
+    page = results_html(tables(run(Setup("mutag"), 0, 0.3), run(Setup("mutag", "xgnn"), 0, 0.2)))
+    assert "<b>DiGNNExplainer: PF, missed</b>" in page
+    assert "ours 0.3, real graphs 0.75, the paper 1, XGNN 0.2." in page.replace(".000", "")
+    assert page.index("What holds, and what does not") < page.index("Every miss") < page.index("Table 1:")
+    assert "<li>Table 3, MUTAG, DiGNNExplainer, PF: 0.300, the paper 1.000</li>" in page
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
+
+
+def test_numbers_say_what_is_almost_nothing() -> None:
+    assert number(0.00004, 3) == "0.00004"
+    assert number(-0.0, 3) == "0.000"
+    assert number(1536.0, 0) == "1,536"
+    assert number(8.0, 1) == "8"
+    assert number(0.28456, 3) == "0.285"
+
+
+def test_what_stands_in_a_cell_does_not_end_it() -> None:
+    assert markdown_table(["a"], [["b|c"]]).splitlines()[2] == "| b/c |"
