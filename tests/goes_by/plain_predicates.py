@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import networkx as nx
+import numpy as np
 
 from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.quantities import Mean, Rings
@@ -17,7 +18,7 @@ from strategies import row_of
 def plainly(batch: GraphBatch, graph: int, node: int, predicate: Predicate) -> bool:
     """Whether a predicate is true of a node, or of a graph (node -1)."""
     amount = amount_of(batch, graph, node, predicate)
-    return (amount > float(predicate.above)) == predicate.holds
+    return bool(np.float32(amount) > np.float32(predicate.above)) == predicate.holds
 
 
 def amount_of(batch: GraphBatch, graph: int, node: int, predicate: Predicate) -> float:

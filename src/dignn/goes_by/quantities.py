@@ -100,8 +100,9 @@ def means(places: Places, where: Where, columns: Sequence[int]) -> np.ndarray:
     around = places.around(where)[:, places.items(where)]
     known = ~np.isnan(table)
     number = around @ known.astype(np.float32)
-    total = around @ np.where(known, table, 0)
-    return np.divide(total, number, out=np.full(number.shape, np.nan, np.float32), where=number > 0)
+    total = around @ np.where(known, table, 0).astype(np.float64)  # so that equal means are equal, whatever the order
+    found = np.divide(total, number, out=np.full(number.shape, np.nan), where=number > 0)
+    return found.astype(np.float32)
 
 
 def _rings(places: Places, quantities: Sequence[Rings]) -> np.ndarray:
