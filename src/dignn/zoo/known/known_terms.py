@@ -1,4 +1,4 @@
-"""What is said that a known model goes by, judged by its rule: which terms look at a clue, and which clues are named."""
+"""What is said that a known model goes by, judged by its rule: do terms look at its clues, and are all of them named?"""
 
 from __future__ import annotations
 
@@ -155,8 +155,8 @@ def _rules_say_more(studied: Mapping[str, Any]) -> bool:
 
 def _wanted(model: KnownModel, dataset: Dataset) -> list[_Wanted]:
     """All comparisons of a rule; deviations are those of what is compared, over everything that is classified."""
-    walkable = walk_data(dataset.data, dataset.schema)  # type: ignore[arg-type]  # known models are of one graph
-    things = range(len(dataset.data[str(dataset.schema.target)].y))  # type: ignore[call-overload]
+    walkable = walk_data(dataset.data, dataset.schema)
+    things = range(len(dataset.data[str(dataset.schema.target)].y))  # type: ignore[call-overload]  # one graph
     found = []
     for above, sign in model.rule.compared:
         amounts = [sum(walkable.amount(thing, clue) for clue in above.what) for thing in things]

@@ -34,7 +34,7 @@ class Rule(ABC):
     @property
     @abstractmethod
     def compared(self) -> tuple[tuple[Above, int], ...]:
-        """Every comparison with a bound, and whether more speaks for the rule (1), against it (-1) or either way (0)."""
+        """Every comparison with a bound, and whether more speaks for the rule (1), against it (-1) or both (0)."""
 
     @abstractmethod
     def holds(self, amount: Amount) -> bool:
