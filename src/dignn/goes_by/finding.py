@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +11,12 @@ import torch
 from dignn.core.checks import instance
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
-from dignn.goes_by.agreement import balanced
+from dignn.goes_by.agreement import balanced, fewest
 from dignn.goes_by.places import Places
+from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.rule_sets import Rules, find_rules
 from dignn.goes_by.scorecards import FRONTIER, MOST_TERMS, Scorecards, scorecards
-from dignn.goes_by.screening import screened
+from dignn.goes_by.screening import joined_by, screened
 from dignn.graphs.batch import GraphBatch, spread
 from dignn.model.scores import Scores
 
@@ -30,7 +32,8 @@ class GoesBy:
 
     Args:
         frontier: scorecards with ever more terms for each class.
-        chosen: place in the frontier of those with no more than ``MOST_TERMS`` that do best on validation graphs.
+        chosen: place in the frontier of those to show: of those with no more than ``MOST_TERMS`` that do as well as the
+            best on validation graphs, those with the fewest.
         rules: of each class.
         validated: for each of the frontier, the balanced agreement on validation graphs of those found without them.
     """
@@ -79,23 +82,29 @@ def find(batch: GraphBatch, scores: Scores, seed: Seed, *, most: int = STUDIED_P
     held = _drawn(scores.graph.numpy(), seed)
     validation = Places.of(batch, scores[torch.from_numpy(held)])
     known = screened(Places.of(batch, scores[torch.from_numpy(~held)]), answers[~held], number)
-    validated = [
-        balanced(answers[held], each.scores(validation).argmax(1), number)
-        for each in scorecards(known, answers[~held], said[~held], FRONTIER)
-    ]
+    cards = scorecards(known, answers[~held], said[~held], FRONTIER)
+    given = [each.scores(validation).argmax(1) for each in cards]
+    known = joined_by(known, _terms(cards), answers[~held], number)
     ruled = [
         balanced(answers[held], find_rules(known, answers[~held], number, length).predicted(validation), number)
         for length in _RULE_LENGTHS
     ]
-    known = screened(Places.of(batch, scores), answers, number)
-    few = [value for terms, value in zip(FRONTIER, validated, strict=True) if terms <= MOST_TERMS]
     length = next(length for length, value in zip(_RULE_LENGTHS, ruled, strict=True) if value >= max(ruled) - _AS_GOOD)
+    few = [each for terms, each in zip(FRONTIER, given, strict=True) if terms <= MOST_TERMS]
+    known = screened(Places.of(batch, scores), answers, number)
+    cards = scorecards(known, answers, said, FRONTIER)
     return GoesBy(
-        frontier=tuple(scorecards(known, answers, said, FRONTIER)),
-        chosen=int(np.argmax(few)),  # of equal ones the first, which has the fewest terms
-        rules=find_rules(known, answers, number, length),
-        validated=tuple(validated),
+        frontier=tuple(cards),
+        chosen=fewest(answers[held], few, scores.graph.numpy()[held], number),
+        rules=find_rules(joined_by(known, _terms(cards), answers, number), answers, number, length),
+        validated=tuple(balanced(answers[held], each, number) for each in given),
     )
+
+
+def _terms(cards: Sequence[Scorecards]) -> list[Predicate]:
+    """The predicates of scorecards that may be shown, each once; thresholds of theirs are better than those tried."""
+    shown = [each for number, each in zip(FRONTIER, cards, strict=True) if number <= MOST_TERMS]
+    return list(dict.fromkeys(term.predicate for each in shown for card in each.cards for term in card.terms))
 
 
 def _drawn(graph: np.ndarray, seed: Seed) -> np.ndarray:

@@ -11,6 +11,7 @@ from dignn.goes_by.places import Places
 from dignn.goes_by.predicates import Predicate, truth
 from dignn.goes_by.screening import Screened
 from dignn.goes_by.sparse_fit import Fit, class_weights, fit_path
+from dignn.goes_by.thresholds import Thresholds
 
 # Terms of a scorecard at most, and numbers of terms for which fidelity is told.
 MOST_TERMS = 12
@@ -89,8 +90,10 @@ def scorecards(known: Screened, answers: np.ndarray, said: np.ndarray, numbers: 
     most = max(_FEWEST, min(_CANDIDATES, _ALL_CANDIDATES // max(1, count)))
     candidates = [np.argsort(-np.abs(tells), kind="stable")[:most] for tells in known.tells]
     candidates = candidates or [np.empty(0, dtype=int)] * count
-    fits = fit_path(known.true, fitted_to(answers, said), class_weights(answers, count), candidates, numbers)
-    return [Scorecards(tuple(_card(fit, place, known.predicates) for place in range(count))) for fit in fits]
+    thresholds = Thresholds(known.places, known.predicates)
+    target, weight = fitted_to(answers, said), class_weights(answers, count)
+    fits = fit_path(known.true, target, weight, candidates, numbers, thresholds)
+    return [Scorecards(tuple(_card(fit, place, thresholds.predicates) for place in range(count))) for fit in fits]
 
 
 def fitted_to(answers: np.ndarray, said: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What is said that a known model goes by, judged by its rule: do terms look at its clues, and are all of them named?"""
+"""What a known model is said to go by, judged by its rule: do terms look at its clues, and are all of them named?"""
 
 from __future__ import annotations
 
