@@ -12,6 +12,8 @@ from dignn.core.seeds import Seed
 # Draws of graphs for an interval of 95 %.
 _DRAWS = 200
 _OUTER = (2.5, 97.5)
+# How much less agreement is as good, at most.
+_AS_GOOD = 0.002
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def fewest(answers: np.ndarray, several: Sequence[np.ndarray], graph: np.ndarray
     """Place of the first of several, in order of how much they say, that agrees as well as the best of them.
 
     That is within one standard error of the difference, of graphs drawn at random (Breiman et al., Classification and
-    Regression Trees, 1984, section 3.4.3, where the error is that of the best itself).
+    Regression Trees, 1984, section 3.4.3, where the error is that of the best itself), and no more than 0.002 below.
 
     Args:
         answers: (m,) the model's classes.
@@ -63,7 +65,7 @@ def fewest(answers: np.ndarray, several: Sequence[np.ndarray], graph: np.ndarray
         lost = (several[best] == answers).astype(float) - (given == answers)
         mean = np.bincount(answers, lost, minlength=number) / np.maximum(of_class, 1)
         of_graph = np.bincount(graph, weight * (lost - mean[answers]))
-        if agreements[best] - agreements[place] <= float(np.sqrt((of_graph**2).sum())):
+        if agreements[best] - agreements[place] <= min(float(np.sqrt((of_graph**2).sum())), _AS_GOOD):
             return place
     return best
 

@@ -17,8 +17,6 @@ from dignn.graphs.feature_spec import ColumnKind
 
 # Places that must lie on either side of a threshold.
 _LEAST = 5
-# What a better threshold must save of the cost, as a share of the places.
-_NEEDED = 1e-4
 # Digits of a threshold, at most; those of a 32-bit number.
 _DIGITS = 8
 _SCALES = (ColumnKind.CONTINUOUS, ColumnKind.DATE)
@@ -52,9 +50,11 @@ class Thresholds:
     def better(self, number: int, cost: np.ndarray) -> int:
         """The number of the predicate with the best threshold, of all that compare the same with one.
 
+        It is the given one unless another saves more than the logarithm of the number of places.
+
         Args:
             number: of a predicate.
-            cost: (m,) how much more it costs if it is true of a place than if it is not.
+            cost: (m,) by how much the negative log-likelihood is larger if it is true of a place.
         """
         predicate = self.predicates[number]
         now = self._threshold(predicate)
@@ -69,7 +69,7 @@ class Thresholds:
             return number
         value, total = found
         here = float(cost[sought.order[sought.values > np.float32(now)]].sum())
-        if total >= here - _NEEDED * len(cost):
+        if total >= here - math.log(len(cost)):  # of many thresholds some are better by chance
             return number
         moved = at_threshold(predicate, value)
         if moved not in self._number:
@@ -109,7 +109,7 @@ def at_threshold(predicate: Predicate, value: float) -> Predicate:
 def _column_kind(predicate: Predicate, places: Places) -> ColumnKind | None:
     quantity, trait = predicate.quantity, _compared(predicate)
     if isinstance(quantity, Mean):
-        return ColumnKind.CONTINUOUS  # of counts as well
+        return spec_of(places.schema, quantity.where).kinds[quantity.column]
     if trait is None or not isinstance(quantity, Count):
         return None
     return spec_of(places.schema, quantity.where).kinds[trait.column]
