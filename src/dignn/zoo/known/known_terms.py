@@ -23,7 +23,7 @@ from dignn.zoo.known.rules import Above
 from dignn.zoo.known.walks import walk_data
 
 # How far a threshold may lie from that of the rule, in standard deviations of what the rule compares.
-NEAR = 0.25
+_WITHIN = 0.25
 # The share of a group's columns that the rule must use, more than this.
 _MOST = 0.5
 # By how much numbers may differ that are the same.
@@ -160,7 +160,7 @@ def _wanted(model: KnownModel, dataset: Dataset) -> list[_Wanted]:
     found = []
     for above, sign in model.rule.compared:
         amounts = [sum(walkable.amount(thing, clue) for clue in above.what) for thing in things]
-        found.append(_Wanted(above, sign, NEAR * float(np.std(amounts)) + _ROUNDING))
+        found.append(_Wanted(above, sign, _WITHIN * float(np.std(amounts)) + _ROUNDING))
     return found
 
 
