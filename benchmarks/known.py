@@ -24,6 +24,7 @@ from dignn.zoo.known.registry import KNOWN_MODELS
 RESULTS, PAGE = Path("docs/benchmarks/known.jsonl"), Path("docs/known-models.md")
 BEGIN, END = "<!-- known: written by python -m benchmarks.known --table -->", "<!-- end of known -->"
 FIGURES = ("satisfied", "patterns_found", "patterns_alone", "evidence_precision", "decoys")
+TERMS = ("term_precision", "term_recall", "decoys_named")
 SETTINGS = ("model", "explainer", "seed", "preset")
 
 
@@ -55,7 +56,7 @@ def _judged(model: str, explainer: str) -> None:
 
 
 def tables(runs: list[dict[str, Any]]) -> list[str]:
-    """Means over models, by explainer; then which models are not solved by whom, and where it was measured."""
+    """Means over models, by explainer; which models are not solved by whom; terms; and where it was measured."""
     if not runs:
         return ["No runs yet."]
     several: dict[str, list[dict[str, Any]]] = {}
@@ -66,8 +67,32 @@ def tables(runs: list[dict[str, Any]]) -> list[str]:
     return [
         markdown(["explainer", *(f"`{figure}`" for figure in FIGURES), "models"], means),
         markdown(["explainer", "no explanation obeys the rule of", "some pattern is missing of"], missed),
+        *_terms(runs),
         measured_on(runs),
     ]
+
+
+def _terms(runs: list[dict[str, Any]]) -> list[str]:
+    """What models are said to go by: those of which that is wrong or incomplete first, then means by explainer."""
+    told = [run for run in runs if run.get("term_recall") is not None]
+    if not told:
+        return []
+    told.sort(key=lambda run: (run["term_precision"] + run["term_recall"], str(run["model"]), str(run["explainer"])))
+    rows = [
+        [
+            *(f"`{run[name]}`" for name in ("model", "explainer")),
+            *(f"{run[figure]:.2f}" for figure in TERMS),
+            str(run["terms"]),
+            "; ".join(dict.fromkeys(run["wrong"])) or "none",
+            "; ".join(run["unnamed"]) or "none",
+        ]
+        for run in told
+    ]
+    several = sorted({str(run["explainer"]) for run in told})
+    own = {name: [run for run in told if run["explainer"] == name] for name in several}
+    means = [["all", f"`{name}`", *(_mean(own[name], figure) for figure in TERMS), "", "", ""] for name in several]
+    head = ["known model", "explainer", *(f"`{figure}`" for figure in TERMS), "terms", "not of the rule", "not named"]
+    return [markdown(head, [*rows, *means])]
 
 
 def _mean(runs: list[dict[str, Any]], figure: str) -> str:

@@ -19,7 +19,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return known
 
 
-def a_run(model: str, explainer: str, **figures: float | None) -> dict[str, Any]:
+def a_run(model: str, explainer: str, **figures: Any) -> dict[str, Any]:
     machine = {"cores": 2, "processor": "x86_64", "python": "3.11", "torch": "2"}
     usual = {"satisfied": 1.0, "holds": 1.0, "patterns_found": 1.0, "patterns_alone": 1.0}
     marks = {"evidence_precision": None, "decoys": 0.5}
@@ -44,3 +44,20 @@ def test_means_and_misses_by_explainer(known: ModuleType) -> None:
     ]
     assert "2 cores" in place
     assert known.tables([]) == ["No runs yet."]
+
+
+def test_terms_are_told_misses_first(known: ModuleType) -> None:
+    said = {"term_precision": 1.0, "term_recall": 1.0, "decoys_named": 0.0, "terms": 2, "wrong": [], "unnamed": []}
+    missed = {"term_precision": 0.5, "term_recall": 0.0, "decoys_named": 0.5, "terms": 4}
+    runs = [
+        a_run("count", "xgnn"),  # says nothing of it
+        a_run("degree", "dignnexplainer", **said),
+        a_run("identity", "dignnexplainer", **said | missed | {"wrong": ["it is old"] * 2, "unnamed": ["writes"]}),
+    ]
+    terms = known.tables(runs)[2]
+    assert terms.splitlines()[2:] == [
+        "| `identity` | `dignnexplainer` | 0.50 | 0.00 | 0.50 | 4 | it is old | writes |",
+        "| `degree` | `dignnexplainer` | 1.00 | 1.00 | 0.00 | 2 | none | none |",
+        "| all | `dignnexplainer` | 0.75 | 0.50 | 0.25 |  |  |  |",
+    ]
+    assert len(known.tables(runs[:1])) == 3

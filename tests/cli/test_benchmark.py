@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,14 @@ import pytest
 
 from command_line import run
 from dignn.cli.finished_lines import append_line, read_lines
-from dignn.zoo.known.known_model import KnownModel
+from dignn.explainers.methods.random_real import RandomReal
+from dignn.explanations.explanation import Explanations
+from dignn.goes_by.predicates import Predicate
+from dignn.goes_by.quantities import Count
+from dignn.goes_by.term_keys import predicate_json
+from dignn.goes_by.traits import Holds
+from dignn.goes_by.where import Around
+from dignn.zoo.known.known_model import FAILS, HOLDS, KnownModel
 
 pytestmark = pytest.mark.usefixtures("haste")
 ASKED = (
@@ -25,6 +33,7 @@ ASKED = (
     "smoke",
 )
 JUDGEMENT = ("satisfied", "patterns_found", "evidence_precision")
+TERMS = ("term_precision", "term_recall", "decoys_named")
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +54,13 @@ def test_json_has_the_first_explainer_each_explainer_and_each_run(
 ) -> None:
     assert run(*ASKED, "--out", folder, "--json") == 0
     found = told(capsys)
-    assert set(found) == {*JUDGEMENT, "explainers", "models"}
+    assert set(found) == {*JUDGEMENT, *TERMS, "explainers", "models"}
     assert list(found["explainers"]) == ["random-tree", "random-real"]
     assert [(line["model"], line["explainer"], line["seed"]) for line in found["models"]] == [
         ("exclusive", "random-tree", 0),
         ("exclusive", "random-real", 0),
     ]
-    for name in JUDGEMENT:
+    for name in (*JUDGEMENT, *TERMS):
         assert found[name] == found["explainers"]["random-tree"][name] == found["models"][0][name]
     # Best of many random trees, by a model that is above one half exactly where its rule holds.
     assert found["models"][0]["holds"] == 1
@@ -78,6 +87,42 @@ def test_finished_runs_are_not_made_again(
     shown = capsys.readouterr().out
     for word in ("exclusive", "random-tree", "satisfied", "patterns", "evidence", "decoys", "known.jsonl"):
         assert word in shown
+
+
+SAID: dict[str, Any] = {
+    HOLDS: [
+        {"predicate": predicate_json(Predicate(Count(Around("author"), (Holds(column),)))), "points": 1.0, "decoy": no}
+        for column, no in ((5, False), (6, False), (0, True))  # query, remote, applied
+    ],
+    FAILS: [],
+}
+
+
+def test_terms_are_judged_where_an_explainer_says_what_the_model_goes_by(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The second of two explainers does; the line of the first is one of a version that did not judge terms."""
+    first = json.loads((folder / "known.jsonl").read_text().splitlines()[0])
+    append_line(tmp_path / "known.jsonl", {name: value for name, value in first.items() if name not in TERMS})
+    explain = RandomReal.explain
+
+    def telling(self: RandomReal, **given: Any) -> Explanations:
+        found = explain(self, **given)
+        return replace(found, about={**found.about, "goes_by": SAID})
+
+    monkeypatch.setattr(RandomReal, "explain", telling)
+    assert run(*ASKED, "--out", tmp_path, "--json") == 0
+    found = told(capsys)
+    assert [found[name] for name in TERMS] == [None, None, None]
+    assert [found["explainers"]["random-real"][name] for name in TERMS] == [0.5, 0.5, 1 / 3]
+    assert found["models"][1]["wrong"] == ["it has “remote”"]
+    assert found["models"][1]["unnamed"] == ["neural"]
+    assert run(*ASKED, "--out", tmp_path) == 0
+    shown = capsys.readouterr().out
+    assert [line.split("│")[1:6] for line in shown.splitlines() if "0.33" in line] == [
+        [" exclusive   ", " random-real ", " 0.50      ", " 0.50   ", " 0.33   "],
+        [" all         ", " random-real ", " 0.50      ", " 0.50   ", " 0.33   "],
+    ]
 
 
 @pytest.mark.parametrize(

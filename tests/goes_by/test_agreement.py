@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from dignn.core.seeds import Seed
-from dignn.goes_by.agreement import ahead, balanced_agreement, mean_auc
+from dignn.goes_by.agreement import ahead, balanced_agreement, fewest, mean_auc
 from strategies import PROPERTY
 
 
@@ -59,3 +59,24 @@ def test_who_is_ahead_is_told_on_the_same_draws() -> None:
     assert 0 < found.interval[0] < found.value < found.interval[1]
     assert found.interval[1] - found.interval[0] < one.interval[1] - one.interval[0]
     assert ahead(answers, other, other, graph, 4, Seed(0)).interval == (0.0, 0.0)
+
+
+def with_errors(number: int, seed: int, count: int = 2000) -> np.ndarray:
+    """Right about all but so many things of class 0."""
+    found = np.zeros(count, dtype=int)
+    found[np.random.default_rng(seed).choice(count, number, replace=False)] = 1
+    return found
+
+
+def test_the_fewest_that_are_as_good_are_chosen() -> None:
+    answers, graph = np.zeros(2000, dtype=int), np.arange(2000)
+    bad, good, best = with_errors(400, 0), with_errors(12, 1), with_errors(9, 2)
+    assert fewest(answers, [bad, good, best, best], graph, 2) == 1  # by chance as much
+    assert fewest(answers, [bad, best, good], graph, 2) == 1
+    assert fewest(answers, [best, best], graph, 2) == 0
+    assert fewest(answers, [with_errors(29, 1), best], graph, 2) == 1  # one in a hundred is more than a standard error
+    worse = best.copy()
+    worse[np.flatnonzero(best == 0)[:3]] = 1
+    assert fewest(answers, [worse, best], graph, 2) == 1  # three errors more, and none fewer
+    assert fewest(answers, [good, best], graph // 1000, 2) == 0
+    assert fewest(answers, [with_errors(90, 1), with_errors(80, 2)], graph, 2) == 1  # within the error, yet too much

@@ -156,8 +156,12 @@ def test_columns_of_numbers_are_found_by_thresholds() -> None:
     logits = torch.from_numpy(of_margin(np.where(np.abs(values[:, 4]) < 0.6, 5.0, -5.0))).float()
     node = torch.zeros(600, dtype=torch.long)
     scores = Scores(torch.arange(600), node, logits, logits, classification("author"))
-    (rule,) = find(graphs, scores, Seed(0)).rules.by_class[1]
-    ends = {predicate.holds: predicate.quantity.traits[0] for predicate in rule.predicates}
-    assert {trait.column for trait in ends.values()} == {4}
-    assert abs(ends[True].value + 0.6) < 0.25
-    assert abs(ends[False].value - 0.6) < 0.25
+    found = find(graphs, scores, Seed(0))
+    (rule,) = found.rules.by_class[1]
+    said = {predicate.holds: predicate.quantity.traits[0] for predicate in rule.predicates}
+    added = {term.points > 0: term.predicate.quantity.traits[0] for term in found.scorecards.cards[1].terms}
+    assert found.scorecards.terms == 2
+    for ends in (said, added):
+        assert {trait.column for trait in ends.values()} == {4}
+        assert abs(ends[True].value + 0.6) < 0.02
+        assert abs(ends[False].value - 0.6) < 0.02

@@ -46,6 +46,8 @@ def test_keys() -> None:
     assert key_of(Predicate(Rings(("author", "paper", "paper"))), schema).about == "cycle"
     assert key_of(Predicate(Count(Around("paper", 1), (Shaped("leaf"),))), schema).about == "leaf"
     assert key_of(Predicate(Count(Around("paper", 1)), 2.5), schema).count == 3
+    cited = key_of(Predicate(Count(Around("paper", 1), (Shaped("neighbours", 1, Step(CITES, True)),))), schema)
+    assert (cited.about, cited.value, cited.by) == ("neighbours", 1.0, f"<-{CITES}")
     batch, (label,) = weighted()
     assert key_of(Predicate(Count(Edges(label), (Holds(0, "above", 0.5),))), batch.schema).path == (label,)
 

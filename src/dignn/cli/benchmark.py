@@ -30,6 +30,8 @@ JUDGED = (EXPLAINER, "prototypes", "random-tree")
 FINISHED = "known.jsonl"
 _Several = Annotated[tuple[str, ...], Parameter(metavar="NAME ...", consume_multiple=1)]
 _JUDGEMENT = ("satisfied", "patterns_found", "evidence_precision")
+# Of what is said that a model goes by; of an explainer that says nothing of it, and in older lines, there is none.
+_TERMS = ("term_precision", "term_recall", "decoys_named")
 _MORE = ("patterns_alone", "decoys")
 _KEY = ("model", "explainer", "seed", "preset")
 
@@ -50,7 +52,8 @@ def benchmark(
 
     Of each explainer: are explanations on the right side of the rule, are all sufficient patterns among the ten best,
     also alone, does the rule use what the evidence marks, and how far do graphs of the two classes differ in decoys.
-    Finished runs are not made again, and one that was stopped goes on.
+    Where it says what the model goes by: do the terms look at what the rule uses, is all of that named, and which
+    decoys are. Finished runs are not made again, and one that was stopped goes on.
 
     Example: dignn benchmark known
 
@@ -64,8 +67,9 @@ def benchmark(
         preset: settings of every explainer: fast, or, just to see that everything works, smoke.
         out: folder of the run folders, and of known.jsonl with a line for each finished run.
         quiet: show only the result.
-        json: print one JSON object, and nothing else: satisfied, patterns_found and evidence_precision of the first
-            explainer, the same under "explainers" of each, and under "models" of each run.
+        json: print one JSON object, and nothing else: satisfied, patterns_found, evidence_precision, term_precision,
+            term_recall and decoys_named of the first explainer, the same under "explainers" of each, and under
+            "models" of each run.
     """
     chosen = models or tuple(KNOWN_MODELS)
     for name in chosen:
@@ -86,7 +90,7 @@ def benchmark(
     lines = [done[*key, preset] for key in asked]
     found = {name: _summary([line for line in lines if line["explainer"] == name]) for name in settings}
     if json:
-        first = {name: found[explainers[0]][name] for name in _JUDGEMENT}
+        first = {name: found[explainers[0]][name] for name in (*_JUDGEMENT, *_TERMS)}
         say_json({**first, "explainers": found, "models": lines})
         return
     _print(lines, found)
@@ -98,6 +102,7 @@ def _run(
 ) -> dict[str, Any]:
     """Explains one known model, and judges what comes out."""
     from dignn.zoo.known.known_scores import BEST, score_known
+    from dignn.zoo.known.known_terms import score_terms
 
     known = KNOWN_MODELS[model]
     with progress.stage(f"Known model {model}"):
@@ -109,28 +114,48 @@ def _run(
     explanations = method.fit().explain(measure=False)
     seconds = round(explanations.about["timings"]["WALL"], 1)  # those of a run that was stopped, too
     key = dict(zip(_KEY, (model, explainer, seed, preset), strict=True))
-    return {**key, **asdict(score_known(known, explanations)), "seconds": seconds}
+    said, terms = explanations.about.get("goes_by"), dict.fromkeys(_TERMS)
+    if said is not None:
+        terms = asdict(score_terms(known, dataset, said, explanations.about.get("studied")))
+    return {**key, **asdict(score_known(known, explanations)), **terms, "seconds": seconds}
 
 
 def _summary(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Means over runs, of what there is."""
     found: dict[str, Any] = {}
-    for name in (*_JUDGEMENT, *_MORE, "holds", "fails", "seconds"):
-        values = [line[name] for line in lines if line[name] is not None]
+    for name in (*_JUDGEMENT, *_MORE, *_TERMS, "holds", "fails", "seconds"):
+        values = [line[name] for line in lines if line.get(name) is not None]
         found[name] = mean(values) if values else None
     return {**found, "runs": len(lines)}
 
 
 def _print(lines: Sequence[dict[str, Any]], found: dict[str, dict[str, Any]]) -> None:
-    """Each known model in short, then all of them together; both fit into 80 characters."""
+    """Each known model in short, then all of them together, then terms; all fit into 80 characters."""
     runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for line in lines:
         runs.setdefault((line["model"], line["explainer"]), []).append(line)
-    rows = [(*key, *_cells(_summary(several), _JUDGEMENT)) for key, several in runs.items()]
+    summaries = {key: _summary(several) for key, several in runs.items()}
+    rows = [(*key, *_cells(values, _JUDGEMENT)) for key, values in summaries.items()]
     table(("known model", "explainer", "rule", "found", "marks", "s"), rows)
     titles = ("explainer", "satisfied", "patterns", "evidence", "alone", "decoys", "seconds")
     rows = [(name, *_cells(values, (*_JUDGEMENT, *_MORE))) for name, values in found.items()]
     table(titles, rows, title="All known models")
+    _print_terms(summaries, found)
+
+
+def _print_terms(summaries: dict[tuple[str, str], dict[str, Any]], found: dict[str, dict[str, Any]]) -> None:
+    """Who says what a model goes by: models of which that is wrong or incomplete first, then all together."""
+    told = {key: values for key, values in summaries.items() if values["term_recall"] is not None}
+    if not told:
+        return
+    order = sorted(told, key=lambda key: told[key]["term_precision"] + told[key]["term_recall"])
+    rows = [(*key, *_cells(told[key], _TERMS)[:-1]) for key in order]
+    rows += [
+        ("all", name, *_cells(values, _TERMS)[:-1])
+        for name, values in found.items()
+        if values["term_recall"] is not None
+    ]
+    table(("known model", "explainer", "precision", "recall", "decoys"), rows, title="Terms")
 
 
 def _cells(values: dict[str, Any], names: Sequence[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,8 @@ from dignn.core.seeds import Seed
 # Draws of graphs for an interval of 95 %.
 _DRAWS = 200
 _OUTER = (2.5, 97.5)
+# How much less agreement is as good, at most.
+_AS_GOOD = 0.002
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,31 @@ def balanced(answers: np.ndarray, given: np.ndarray, number: int, times: np.ndar
     of_class = np.bincount(answers, times, minlength=number)
     hit = np.bincount(answers, times * (answers == given), minlength=number)
     return float((hit / np.maximum(of_class, 1e-12))[of_class > 0].mean())
+
+
+def fewest(answers: np.ndarray, several: Sequence[np.ndarray], graph: np.ndarray, number: int) -> int:
+    """Place of the first of several, in order of how much they say, that agrees as well as the best of them.
+
+    That is within one standard error of the difference, of graphs drawn at random (Breiman et al., Classification and
+    Regression Trees, 1984, section 3.4.3, where the error is that of the best itself), and no more than 0.002 below.
+
+    Args:
+        answers: (m,) the model's classes.
+        several: (m,) each, others.
+        graph: (m,) of which graph each is.
+        number: how many classes there are.
+    """
+    agreements = [balanced(answers, given, number) for given in several]
+    best = int(np.argmax(agreements))
+    of_class = np.bincount(answers, minlength=number)
+    weight = 1 / (of_class * (of_class > 0).sum())[answers]
+    for place, given in enumerate(several[:best]):
+        lost = (several[best] == answers).astype(float) - (given == answers)
+        mean = np.bincount(answers, lost, minlength=number) / np.maximum(of_class, 1)
+        of_graph = np.bincount(graph, weight * (lost - mean[answers]))
+        if agreements[best] - agreements[place] <= min(float(np.sqrt((of_graph**2).sum())), _AS_GOOD):
+            return place
+    return best
 
 
 def mean_auc(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,12 +11,12 @@ import torch
 from dignn.core.checks import instance
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
-from dignn.goes_by.agreement import balanced
+from dignn.goes_by.agreement import balanced, fewest
 from dignn.goes_by.places import Places
 from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.rule_sets import Rules, find_rules
 from dignn.goes_by.scorecards import FRONTIER, MOST_TERMS, Scorecards, scorecards
-from dignn.goes_by.screening import Screened, screened
+from dignn.goes_by.screening import Screened, joined_by, screened
 from dignn.graphs.batch import GraphBatch, spread
 from dignn.model.scores import Scores
 
@@ -40,7 +40,8 @@ class GoesBy:
 
     Args:
         frontier: scorecards with ever more terms for each class.
-        chosen: place in the frontier of those with no more than ``MOST_TERMS`` that do best on validation graphs.
+        chosen: place in the frontier of those to show: of those with no more than ``MOST_TERMS`` that do as well as the
+            best on validation graphs, those with the fewest.
         rules: of each class.
         validated: for each of the frontier, the balanced agreement on validation graphs of those found without them.
     """
@@ -124,22 +125,24 @@ class Finder:
             at_last: the same, of what is found on all graphs, whose thresholds are others; by default ``barred``.
         """
         answers, said, held, number = self._answers, self._said, self._held, self.classes
-        marks = self._marks(self._learned, barred)
-        validated = [
-            balanced(answers[held], each.scores(self._validation).argmax(1), number)
-            for each in scorecards(self._learned, answers[~held], said[~held], FRONTIER, marks)
-        ]
-        tried = (find_rules(self._learned, answers[~held], number, length, marks) for length in _RULE_LENGTHS)
+        known, own = self._learned, answers[~held]
+        cards = scorecards(known, own, said[~held], FRONTIER, self._marks(known, barred))
+        given = [each.scores(self._validation).argmax(1) for each in cards]
+        known = joined_by(known, _terms(cards), own, number)
+        marks = self._marks(known, barred)
+        tried = (find_rules(known, own, number, length, marks) for length in _RULE_LENGTHS)
         ruled = [balanced(answers[held], rules.predicted(self._validation), number) for rules in tried]
-        few = [value for terms, value in zip(FRONTIER, validated, strict=True) if terms <= MOST_TERMS]
         good = max(ruled) - _AS_GOOD
         length = next(length for length, value in zip(_RULE_LENGTHS, ruled, strict=True) if value >= good)
-        marks = self._marks(self._known, at_last or barred)
+        few = [each for terms, each in zip(FRONTIER, given, strict=True) if terms <= MOST_TERMS]
+        known, bars = self._known, at_last or barred
+        cards = scorecards(known, answers, said, FRONTIER, self._marks(known, bars))
+        known = joined_by(known, _terms(cards), answers, number)
         return GoesBy(
-            frontier=tuple(scorecards(self._known, answers, said, FRONTIER, marks)),
-            chosen=int(np.argmax(few)),  # of equal ones the first, which has the fewest terms
-            rules=find_rules(self._known, answers, number, length, marks),
-            validated=tuple(validated),
+            frontier=tuple(cards),
+            chosen=fewest(answers[held], few, self.scores.graph.numpy()[held], number),
+            rules=find_rules(known, answers, number, length, self._marks(known, bars)),
+            validated=tuple(balanced(answers[held], each, number) for each in given),
         )
 
     def _marks(self, known: Screened, barred: Barred) -> np.ndarray:
@@ -148,6 +151,12 @@ class Finder:
             [[barred(place, predicate) for predicate in known.predicates] for place in range(self.classes)], dtype=bool
         ).reshape(self.classes, len(known.predicates))
         return np.broadcast_to(found.any(0), found.shape) if self.classes == 2 else found
+
+
+def _terms(cards: Sequence[Scorecards]) -> list[Predicate]:
+    """The predicates of scorecards that may be shown, each once; thresholds of theirs are better than those tried."""
+    shown = [each for number, each in zip(FRONTIER, cards, strict=True) if number <= MOST_TERMS]
+    return list(dict.fromkeys(term.predicate for each in shown for card in each.cards for term in card.terms))
 
 
 def _drawn(graph: np.ndarray, seed: Seed) -> np.ndarray:

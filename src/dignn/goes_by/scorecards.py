@@ -11,6 +11,7 @@ from dignn.goes_by.places import Places
 from dignn.goes_by.predicates import Predicate, truth
 from dignn.goes_by.screening import Screened
 from dignn.goes_by.sparse_fit import Fit, class_weights, fit_path
+from dignn.goes_by.thresholds import Thresholds
 
 # Terms of a scorecard at most, and numbers of terms for which fidelity is told.
 MOST_TERMS = 12
@@ -95,8 +96,10 @@ def scorecards(
         worth = np.where(barred, -1.0, worth)
     candidates = [order[each[order] >= 0] for each in worth for order in [np.argsort(-each, kind="stable")[:most]]]
     candidates = candidates or [np.empty(0, dtype=int)] * count
-    fits = fit_path(known.true, fitted_to(answers, said), class_weights(answers, count), candidates, numbers)
-    return [Scorecards(tuple(_card(fit, place, known.predicates) for place in range(count))) for fit in fits]
+    thresholds = Thresholds(known.places, known.predicates)
+    target, weight = fitted_to(answers, said), class_weights(answers, count)
+    fits = fit_path(known.true, target, weight, candidates, numbers, thresholds)
+    return [Scorecards(tuple(_card(fit, place, thresholds.predicates) for place in range(count))) for fit in fits]
 
 
 def fitted_to(answers: np.ndarray, said: np.ndarray) -> np.ndarray:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csc_array
 
 from dignn.goes_by.places import Places
 from dignn.goes_by.predicate_families import Family, counted, families, ring_families, wheres
-from dignn.goes_by.predicates import Predicate
+from dignn.goes_by.predicates import Predicate, truth
 from dignn.goes_by.quantities import Count, counts
 from dignn.goes_by.traits import Holds
 from dignn.goes_by.where import Around, Where
@@ -33,11 +33,13 @@ class Screened:
         predicates: p of them.
         true: (m, p) bool, of which places they are true.
         tells: (C, p) how surely each is true of a class rather than of others, from -1 to 1.
+        places: the m places.
     """
 
     predicates: list[Predicate]
     true: np.ndarray
     tells: np.ndarray
+    places: Places
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +63,30 @@ def screened(places: Places, classes: np.ndarray, number: int) -> Screened:
     parts = [_best(family, shares, most) for where in wheres(places) for family in families(places, where)]
     parts += [_best(family, shares, most) for family in ring_families(places)]
     parts += [_best(family, shares, most) for family in _groups(places, parts)]
-    return _joined(parts, most, len(places))
+    return _joined(parts, most, places)
+
+
+def joined_by(known: Screened, further: Sequence[Predicate], classes: np.ndarray, number: int) -> Screened:
+    """With further predicates of which some places are true, whatever they tell.
+
+    Args:
+        known: predicates of the same places.
+        further: those that are known already are not added.
+        classes, number: as above.
+    """
+    there = set(known.predicates)
+    new = [predicate for predicate in dict.fromkeys(further) if predicate not in there]
+    if not new:
+        return known
+    true = truth(known.places, new)
+    shares = _class_shares(classes, number)
+    tells = _tells(shares.T @ true, shares.sum(0) > 0)
+    return replace(
+        known,
+        predicates=[*known.predicates, *new],
+        true=np.concatenate([known.true, true], axis=1),
+        tells=np.concatenate([known.tells, tells], axis=1),
+    )
 
 
 def _class_shares(classes: np.ndarray, number: int) -> np.ndarray:
@@ -126,11 +151,12 @@ def _groups(places: Places, parts: list[_Part]) -> Iterator[Family]:
             yield counted([Count(where, group) for group in several], counts(places, where, several))
 
 
-def _joined(parts: list[_Part], most: int, count: int) -> Screened:
+def _joined(parts: list[_Part], most: int, places: Places) -> Screened:
     """The best of all families, without those that are true of the same places as a simpler one."""
+    count = len(places)
     predicates = [predicate for part in parts for predicate in part.family.predicates]
     if not predicates:
-        return Screened([], np.zeros((count, 0), dtype=bool), np.zeros((0, 0)))
+        return Screened([], np.zeros((count, 0), dtype=bool), np.zeros((0, 0)), places)
     tells = np.concatenate([part.tells for part in parts], axis=1)
     rows = [column for part in parts for column in _columns(part.family.true)]
     seen: set[bytes] = set()
@@ -148,7 +174,7 @@ def _joined(parts: list[_Part], most: int, count: int) -> Screened:
     table = np.zeros((count, len(kept)), dtype=bool)
     for number, place in enumerate(kept):
         table[rows[place], number] = True
-    return Screened([predicates[place] for place in kept], table, tells[:, kept])
+    return Screened([predicates[place] for place in kept], table, tells[:, kept], places)
 
 
 def _columns(true: csc_array) -> list[np.ndarray]:

@@ -2,7 +2,8 @@
 
 The scores of all classes make probabilities by a softmax, so that a point is one unit of log-odds of its class. Terms
 are added one at a time to every class, the one whose score statistic is largest, and all points are fitted again, class
-by class, by Newton's method. Of two classes only the second is fitted; the score of the first is its negative.
+by class, by Newton's method. Thresholds of terms that compare a number are moved to where they fit best. Of two classes
+only the second is fitted; the score of the first is its negative.
 """
 
 from __future__ import annotations
@@ -12,13 +13,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dignn.goes_by.thresholds import Thresholds
+
 # Strength of the ridge on points, in places; on the base of a class almost none.
 _RIDGE, _BASE_RIDGE = 3.0, 1e-3
 # The largest step of Newton's method, the least weight of a place, and passes over the classes when terms were added
 # and at last.
 _STEP, _LEAST_WEIGHT, _PASSES, _LAST_PASSES = 3.0, 1e-4, 2, 4
-# Numbers of terms beyond which two at a time are added.
+# Numbers of terms beyond which two at a time are added, and thresholds stay.
 _ONE_BY_ONE = 12
+# How often thresholds are moved and points fitted again when a term was added.
+_MOVES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +32,8 @@ class Fit:
 
     Args:
         number: of terms.
-        chosen: for each class, numbers of predicates in the order in which they were chosen.
+        chosen: for each class, numbers of predicates in the order in which they were chosen; with thresholds, of those
+            that these have by now.
         base: (C,) of each class.
         points: for each class, of its terms.
     """
@@ -55,6 +61,7 @@ def fit_path(
     weight: np.ndarray,
     candidates: Sequence[np.ndarray],
     numbers: Sequence[int],
+    thresholds: Thresholds | None = None,
 ) -> list[Fit]:
     """Scores with ever more terms.
 
@@ -64,6 +71,7 @@ def fit_path(
         weight: (m,) of places.
         candidates: for each class, numbers of the predicates that may become terms.
         numbers: of terms, ascending.
+        thresholds: of the predicates, if they may be moved.
     """
     two = target.shape[1] == 2
     state = _State(true, target, weight, [np.empty(0, int), candidates[1]] if two else candidates, fixed=two)
@@ -75,6 +83,8 @@ def fit_path(
             state.add(more)
             have += more
             state.fit(_PASSES)
+            if thresholds is not None and have <= _ONE_BY_ONE:
+                state.move(thresholds)
         state.fit(_LAST_PASSES - _PASSES)
         found.append(state.fitted(number))
     return found
@@ -92,6 +102,7 @@ class _State:
         count = len(target)
         self._score = np.zeros(target.shape)
         self._chosen: list[list[int]] = [[] for _ in candidates]
+        self._named: list[list[int]] = [[] for _ in candidates]
         self._terms = [np.ones((count, 1)) for _ in candidates]
         self._points = [np.zeros(1) for _ in candidates]
         self._sum()
@@ -116,6 +127,7 @@ class _State:
             gain[self._chosen[place]] = -1.0
             best = [number for number in np.argsort(-gain, kind="stable")[:more].tolist() if gain[number] > 1e-9]
             self._chosen[place] += best
+            self._named[place] += self._candidates[place][best].tolist()
             self._terms[place] = np.column_stack([self._terms[place], columns[:, best]])
             self._points[place] = np.append(self._points[place], np.zeros(len(best)))
 
@@ -137,8 +149,37 @@ class _State:
                 self._total = rest + np.exp(self._score[:, place] - self._shift)
             self._sum()
 
+    def move(self, thresholds: Thresholds) -> None:
+        """The thresholds of all terms to where they fit best, as the points are; then the points anew."""
+        for _ in range(_MOVES):
+            moved = [self._move(place, term, thresholds) for place in self._classes for term in self._terms_of(place)]
+            if not any(moved):
+                return
+            self.fit(_PASSES)
+
+    def _terms_of(self, place: int) -> range:
+        return range(len(self._named[place]))
+
+    def _move(self, place: int, term: int, thresholds: Thresholds) -> bool:
+        """Whether the threshold of a term was moved."""
+        points, column = self._points[place][term + 1], self._terms[place][:, term + 1]
+        with np.errstate(divide="ignore"):  # without other classes' scores there is nothing to lose
+            rest = np.log(np.maximum(self._total - np.exp(self._score[:, place] - self._shift), 1e-300)) + self._shift
+        without = self._score[:, place] - column * points
+        cost = np.logaddexp(rest, without + points) - np.logaddexp(rest, without) - self._target[:, place] * points
+        number = self._named[place][term]
+        better = thresholds.better(number, self._weight * cost)
+        if better == number:
+            return False
+        true = thresholds.true(better)
+        self._named[place][term] = better
+        self._terms[place][:, term + 1] = true
+        self._score[:, place] = without + points * true
+        self._sum()
+        return True
+
     def fitted(self, number: int) -> Fit:
-        chosen = [self._candidates[place][self._chosen[place]] for place in range(len(self._chosen))]
+        chosen = [np.array(named, dtype=int) for named in self._named]
         points, base = [each[1:].copy() for each in self._points], np.array([each[0] for each in self._points])
         if self._two:
             chosen[0], points[0], base[0] = chosen[1], -points[1], -base[1]

@@ -12,7 +12,7 @@ from dignn.goes_by.phrases import spec_of
 from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.quantities import Count, Mean, Quantity, Rings
 from dignn.goes_by.traits import Holds, Shaped, Trait
-from dignn.goes_by.where import Around, Edges, Where
+from dignn.goes_by.where import Around, Edges, Step, Where
 from dignn.graphs.schema import Schema
 
 
@@ -30,6 +30,7 @@ class TermKey:
         above: whether much of it makes the predicate true, or little.
         value: the threshold of the column or its value; the nodes of a cycle, neighbours of a node; None without.
         count: how many there must be at least, or may not be; None where a mean is compared.
+        by: of nodes with neighbours, the relation by which they have them, written as in ``path``; None for any.
     """
 
     about: str
@@ -40,6 +41,7 @@ class TermKey:
     above: bool
     value: float | None
     count: int | None
+    by: str | None = None
 
 
 def key_of(predicate: Predicate, schema: Schema) -> TermKey:
@@ -52,7 +54,7 @@ def key_of(predicate: Predicate, schema: Schema) -> TermKey:
     where = quantity.where
     node_type = where.node_type if isinstance(where, Around) else None
     if isinstance(where, Around):
-        path = tuple(f"{'<-' if step.back else ''}{step.relation}" for step in where.path)
+        path = tuple(step_name(step) for step in where.path)
         far = where.distance
     else:
         path, far = (where.relation,), None if where.anywhere else 0
@@ -61,13 +63,19 @@ def key_of(predicate: Predicate, schema: Schema) -> TermKey:
         return TermKey("mean", node_type, path, far, (column,), above, predicate.above, None)
     held = [trait for trait in quantity.traits if isinstance(trait, Holds)]
     shaped = [trait for trait in quantity.traits if isinstance(trait, Shaped)]
-    about, value = "nodes", None
+    about, value, by = "nodes", None, None
     if shaped:
         about, value = shaped[0].shape, float(shaped[0].number)
+        by = None if shaped[0].step is None else step_name(shaped[0].step)
     if held:
         about, value = "missing" if held[0].test == "missing" else "column", held[0].value
     columns = tuple(spec_of(schema, where).column_name(trait.column) for trait in held)
-    return TermKey(about, node_type, path, far, columns, above, value, round(predicate.above + 0.5))
+    return TermKey(about, node_type, path, far, columns, above, value, round(predicate.above + 0.5), by)
+
+
+def step_name(step: Step) -> str:
+    """The label of its relation, with ``<-`` before it where that is walked back."""
+    return f"{'<-' if step.back else ''}{step.relation}"
 
 
 # -- JSON ---------------------------------------------------------------------------------------------

@@ -70,16 +70,22 @@ def steps_of(schema: Schema) -> dict[Step, tuple[str, str]]:
     return found
 
 
+def ways_of(schema: Schema, node_type: str, length: int) -> dict[str, list[tuple[Step, ...]]]:
+    """All paths of so many steps from a node type, by the type that they reach."""
+    paths: list[tuple[tuple[Step, ...], str]] = [((), node_type)]
+    for _ in range(length):
+        steps = steps_of(schema).items()
+        paths = [((*path, step), to) for path, at in paths for step, (of, to) in steps if of == at]
+    ends: dict[str, list[tuple[Step, ...]]] = {}
+    for path, to in paths:
+        ends.setdefault(to, []).append(path)
+    return ends
+
+
 def paths_of(schema: Schema, node_type: str, length: int) -> list[tuple[Step, ...]]:
     """Paths of so many steps from a node type that say more than the type and the distance of what they reach.
 
     That is where another path of this length reaches the same type, by other relations or other types.
     """
-    ends: dict[str, list[tuple[Step, ...]]] = {}
-    paths: list[tuple[tuple[Step, ...], str]] = [((), node_type)]
-    for _ in range(length):
-        steps = steps_of(schema).items()
-        paths = [((*path, step), to) for path, at in paths for step, (of, to) in steps if of == at]
-    for path, to in paths:
-        ends.setdefault(to, []).append(path)
+    ends = ways_of(schema, node_type, length)
     return [path for several in ends.values() if len(several) > 1 for path in several]

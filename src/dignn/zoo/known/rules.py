@@ -31,6 +31,11 @@ class Rule(ABC):
     def clues(self) -> tuple[Clue, ...]:
         """Everything that it looks at, each once."""
 
+    @property
+    @abstractmethod
+    def compared(self) -> tuple[tuple[Above, int], ...]:
+        """Every comparison with a bound, and whether more speaks for the rule (1), against it (-1) or both (0)."""
+
     @abstractmethod
     def holds(self, amount: Amount) -> bool:
         """Whether it holds where the clues have these amounts."""
@@ -58,6 +63,10 @@ class Above(Rule):
     def clues(self) -> tuple[Clue, ...]:
         return self.what
 
+    @property
+    def compared(self) -> tuple[tuple[Above, int], ...]:
+        return ((self, 1),)
+
     def holds(self, amount: Amount) -> bool:
         return bool(sum(amount(clue) for clue in self.what) > self.bound)
 
@@ -76,6 +85,10 @@ class Not(Rule):
     def clues(self) -> tuple[Clue, ...]:
         return self.rule.clues
 
+    @property
+    def compared(self) -> tuple[tuple[Above, int], ...]:
+        return tuple((above, -sign) for above, sign in self.rule.compared)
+
     def holds(self, amount: Amount) -> bool:
         return not self.rule.holds(amount)
 
@@ -93,6 +106,10 @@ class _Pair(Rule):
     @property
     def clues(self) -> tuple[Clue, ...]:
         return tuple(dict.fromkeys((*self.one.clues, *self.other.clues)))
+
+    @property
+    def compared(self) -> tuple[tuple[Above, int], ...]:
+        return (*self.one.compared, *self.other.compared)
 
     def _margins(self, amount: Amount) -> tuple[Any, Any]:
         return self.one.margin(amount), self.other.margin(amount)
@@ -125,6 +142,10 @@ class Either(_Pair):
 @dataclass(frozen=True)
 class OnlyOne(_Pair):
     """One of the rules holds and the other does not."""
+
+    @property
+    def compared(self) -> tuple[tuple[Above, int], ...]:
+        return tuple((above, 0) for above, _ in super().compared)
 
     def holds(self, amount: Amount) -> bool:
         return self.one.holds(amount) != self.other.holds(amount)
