@@ -111,7 +111,8 @@ def _run(
     subject = Subject(OwnModel(known.model(dataset.schema)), dataset.data, dataset.schema, about, sizes=dataset.sizes)
     folder = out / preset / model / explainer / str(seed)
     method = subject.explainer(explainer, replace(settings, top_k=BEST), seed, folder, preset, progress)
-    explanations = method.fit().explain(measure=False)
+    method.fit().explain(measure=False)
+    explanations = method.study()
     seconds = round(explanations.about["timings"]["WALL"], 1)  # those of a run that was stopped, too
     key = dict(zip(_KEY, (model, explainer, seed, preset), strict=True))
     said, terms = explanations.about.get("goes_by"), dict.fromkeys(_TERMS)
