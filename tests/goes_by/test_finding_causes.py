@@ -82,3 +82,14 @@ def test_what_is_barred_is_not_found() -> None:
         rules = [each for rules in found.rules.by_class for rule in rules for each in rule.predicates]
         assert any("query" in words_of(each) for each in terms) is there
         assert any("query" in words_of(each) for each in rules) is there
+
+
+def test_where_there_is_no_end_only_what_was_tried_and_acts_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dignn.goes_by.finding_causes._ROUNDS", 1)
+    told.cache_clear()
+    found = told(1)
+    assert found.decoys[1]
+    for tried in found.terms:
+        assert tried
+        assert not any(each.decoy for each in tried)
+        assert all(each.effect.pairs for each in tried)
