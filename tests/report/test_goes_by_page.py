@@ -230,8 +230,8 @@ def test_of_many_pairs_the_first_are_shown(tmp_path: Path) -> None:
     made = studied_by_hand.authors()
     about = {name: made.about[name] * 40 for name in ("counterfactuals", "undecided")}
     text = page(replace(made, about={**made.about, **about}), tmp_path)
-    assert text.count('<div class="contrast-panel"') == contrast_section.MOST_PAIRS
-    assert text.count('data-graph="undecided-') == contrast_section.MOST_UNDECIDED
+    assert text.count('<div class="contrast-panel"') == contrast_section.SHOWN_PAIRS
+    assert text.count('data-graph="undecided-') == contrast_section.SHOWN_UNDECIDED
     told = words(text)
     assert "28 more pairs are in explanations.json" in told
     assert "36 more are in explanations.json" in told

@@ -16,8 +16,8 @@ from dignn.goes_by.contrasts.answers import Judge
 from dignn.goes_by.contrasts.differences import Differences
 from dignn.goes_by.contrasts.flipping import flipped
 from dignn.goes_by.contrasts.graph_edits import Edit
+from dignn.goes_by.contrasts.joint_searches import Aim, side_by_side
 from dignn.goes_by.contrasts.minimal_edits import minimal
-from dignn.goes_by.contrasts.side_by_side import Aim, side_by_side
 from dignn.goes_by.contrasts.starts import asked_pairs, typical_starts
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.editing import with_room, with_used_rows

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dignn.explanations.explanation import Explanations
 
 # Of many classes there are more pairs than anybody looks at. Edits of a pair that are named.
-MOST_PAIRS, MOST_UNDECIDED, MOST_EDITS = 12, 4, 12
+SHOWN_PAIRS, SHOWN_UNDECIDED, MOST_EDITS = 12, 4, 12
 # Classes whose probability stands below a graph.
 _CLASSES = 3
 
@@ -37,8 +37,8 @@ def content(explanations: Explanations) -> dict[str, Any] | None:
         return None
     pairs = [pair for pair in told_pairs(explanations.about) if max(pair.graphs) < len(graphs)]
     undecided = [each for each in told_undecided(explanations.about) if each.graph < len(graphs)]
-    shown = [_pair(pair, graphs, number) for number, pair in enumerate(pairs[:MOST_PAIRS], 1)]
-    torn = [_undecided(each, graphs, number) for number, each in enumerate(undecided[:MOST_UNDECIDED], 1)]
+    shown = [_pair(pair, graphs, number) for number, pair in enumerate(pairs[:SHOWN_PAIRS], 1)]
+    torn = [_undecided(each, graphs, number) for number, each in enumerate(undecided[:SHOWN_UNDECIDED], 1)]
     if not shown and not torn:
         return None
     return {

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from dignn.core.seeds import Seed
 from dignn.goes_by.contrasts.answers import Answer
-from dignn.goes_by.contrasts.side_by_side import Aim, Question
+from dignn.goes_by.contrasts.joint_searches import Aim, Question
 from dignn.goes_by.contrasts.structural_trials import repeated, structural_trials
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.edge_tables import NO_ROW

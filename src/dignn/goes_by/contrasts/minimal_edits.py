@@ -9,7 +9,7 @@ from torch import Tensor
 
 from dignn.goes_by.contrasts.answers import Answer
 from dignn.goes_by.contrasts.differences import Differences
-from dignn.goes_by.contrasts.side_by_side import Question
+from dignn.goes_by.contrasts.joint_searches import Question
 
 # Groups of edits that are tried one by one, where they can be made larger.
 _MOST_GROUPS = 64
