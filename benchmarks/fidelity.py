@@ -18,6 +18,7 @@ import json
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -41,10 +42,12 @@ from dignn.core.seeds import Seed
 from dignn.core.threads import single_thread
 from dignn.explainers.base import CANDIDATES, Explainer
 from dignn.explainers.methods.dignnexplainer.explainer import STRUCTURE
+from dignn.explainers.prepared import FEATURES
 from dignn.explainers.settings import RunSettings
+from dignn.features.bank import FeatureBank
 from dignn.goes_by.fidelity import fidelity
 from dignn.goes_by.finding import STUDIED_PLACES, GoesBy, find
-from dignn.goes_by.phrases import phrase, words_of
+from dignn.goes_by.finding_causes import find_with_effects
 from dignn.graphs.batch import GraphBatch, spread
 from dignn.graphs.validity import check_validity
 from dignn.metrics.controls import control_sets
@@ -65,16 +68,12 @@ def main() -> None:
     parser.add_argument("--runs", nargs="+", type=Path, default=[], metavar="FOLDER")
     parser.add_argument("--out", type=Path, default=RESULTS, help="results file, one JSON object per line")
     parser.add_argument("--more", type=int, default=0, help="graphs that are generated beside those of the run")
-    parser.add_argument("--words", action="store_true", help="show scorecards and rules in words, and keep nothing")
     parser.add_argument("--table", action="store_true", help=f"write the tables into {PAGE}, and stop")
     parser.add_argument("--one", action="store_true", help="one run in this process, its result to standard output")
     options = parser.parse_args()
     if options.table:
         write_between(PAGE, BEGIN, END, tables(read_runs(options.out)))
         write_between(PAGE, BESIDE, END_BESIDE, rival_tables(read_runs(options.out)))
-    elif options.words:
-        for folder in options.runs:
-            print(in_words(folder))
     elif options.one:
         print(json.dumps(measure(options.runs[0], options.more)))
     else:
@@ -102,7 +101,12 @@ def measure(folder: Path, more: int = 0) -> dict[str, Any]:
         drawing = time.process_time() - begin
         train, test = (explainer.real.train, explainer.train_scores), unseen(explainer)
         seed = explainer.seed.child("goes by")
-        found, told = _found_on(generated, scores, *test, seed)
+        found, told = _found_on(
+            lambda: find_with_effects(generated, scores, explainer.adapter, _bank_of(folder, explainer), seed).goes_by,
+            scores,
+            *test,
+            seed,
+        )
         floor = _if_it_can_be_found(train[0], _as_many(train[1], scores), *test, seed)
         noise = None
         if generated.tables or generated.edge_tables:
@@ -174,33 +178,29 @@ def _as_many(scores: Scores, others: Scores) -> Scores:
     return scores[torch.tensor(spread(len(scores), min(len(others), STUDIED_PLACES)), dtype=torch.long)]
 
 
+def _bank_of(folder: Path, explainer: Explainer) -> FeatureBank | None:
+    """The generators of features of a run; None where none has learned."""
+    there = (folder / FEATURES).exists()
+    return explainer.bank.load(folder / FEATURES) if there else None
+
+
 def _found_on(
-    graphs: GraphBatch, scores: Scores, test: GraphBatch, test_scores: Scores, seed: Seed
+    finding: Callable[[], GoesBy], scores: Scores, test: GraphBatch, test_scores: Scores, seed: Seed
 ) -> tuple[GoesBy, dict[str, Any]]:
-    """What is found on graphs, and how it does on others."""
+    """What is found on graphs of which the model says ``scores``, and how it does on others."""
     begin, used = time.perf_counter(), time.process_time()
-    found = find(graphs, scores, seed)
+    found = finding()
     seconds = {"seconds": round(time.perf_counter() - begin, 2), "cpu_seconds": round(time.process_time() - used, 2)}
     told = asdict(fidelity(found, test, test_scores, seed))
     return found, {"found_on": min(len(scores), STUDIED_PLACES), **seconds, **told}
 
 
 def _if_it_can_be_found(graphs: GraphBatch, scores: Scores, *test: Any) -> dict[str, Any] | None:
-    """How it does; None where the model says the same of all graphs."""
-    return _found_on(graphs, scores, *test)[1] if len(scores.predicted.unique()) > 1 else None
-
-
-def in_words(folder: Path) -> str:
-    """The scorecards and rules of a run, to read."""
-    _, _, explainer = opened(folder)
-    with single_thread():
-        found = find(*generated_of(folder, explainer), explainer.seed.child("goes by"))
-    lines = [f"# {folder}"]
-    for name, card, rules in zip(explainer.schema.classes, found.scorecards.cards, found.rules.by_class, strict=True):
-        lines.append(f"{name}: {card.base:+.2f}")
-        lines += [f"  {term.points:+.2f}  {phrase(term.predicate, explainer.schema)}" for term in card.terms]
-        lines += [f"  if {words_of(rule.predicates, explainer.schema)} ({rule.precision:.2f})" for rule in rules]
-    return "\n".join(lines)
+    """How what goes with the model's answers does; None where the model says the same of all graphs."""
+    if len(scores.predicted.unique()) < 2:
+        return None
+    *_, seed = test
+    return _found_on(lambda: find(graphs, scores, seed), scores, *test)[1]
 
 
 if __name__ == "__main__":
