@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ from dignn.graphs.feature_spec import FeatureSpec
 from dignn.graphs.schema import Relation, Schema
 from dignn.sampling.forest_fire import forest_fire
 from dignn.zoo.datasets.registry import load
+from dignn.zoo.models import layers
 from dignn.zoo.models.architectures import GCN, HAN, HeteroSAGE, MotifGNN, build
 from dignn.zoo.models.layers import Encoder, HANConv, cheaper_layout, key
 from dignn.zoo.models.recipes import FORMS, arguments, in_form, recipe
@@ -275,6 +278,23 @@ def test_hetero_edge_masks_weigh_messages(hetero: GraphBatch, kind: str) -> None
     clear_masks(model)
     torch.testing.assert_close(without, model(data.x_dict, {}, data.batch_dict))
     assert not torch.allclose(without, plain)
+
+
+def test_edge_masks_reach_a_layer_whose_base_was_made_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a module of its own, where PyTorch Geometric has compiled nothing of it yet, but has compiled ``SAGEConv``."""
+    SAGEConv(2, 2)
+    spec = spec_from_file_location("layers_anew", layers.__file__)
+    assert spec is not None
+    assert spec.loader is not None
+    anew = module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, anew)  # where PyTorch Geometric looks for what annotations name
+    spec.loader.exec_module(anew)
+    layer, x, pairs = anew.RelationSAGE((2, 2), 2), torch.ones(3, 2), torch.tensor([[0, 1], [1, 2]])
+    mask = torch.ones(2, requires_grad=True)
+    set_masks(layer, mask, pairs, apply_sigmoid=False)
+    layer((x, x), pairs).square().sum().backward()
+    assert mask.grad is not None
+    assert bool((mask.grad != 0).all())
 
 
 @pytest.mark.parametrize("kind", HOMOGENEOUS)

@@ -111,8 +111,12 @@ class RelationSAGE(SAGEConv):
     """GraphSAGE along one relation, as a class of its own.
 
     PyTorch Geometric compiles a layer's ``propagate`` once per class, for the first object made of it. One with several
-    aggregations would leave every later ``SAGEConv`` of the process unable to take sparse matrices.
+    aggregations would leave every later ``SAGEConv`` of the process unable to take sparse matrices. And a layer with
+    edge masks goes back to the ``propagate`` that its class had before: not to what ``SAGEConv`` has compiled, which
+    knows no masks.
     """
+
+    propagate = MessagePassing.propagate
 
 
 class HeteroSAGELayer(nn.Module):
