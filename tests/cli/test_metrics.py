@@ -119,7 +119,7 @@ def test_the_names_of_the_contract(command: Command) -> None:
     assert sound["yield"] == 1
     assert sound["features"] is None
     assert sound["graphs"] == {"novelty": 0.0, "uniqueness": 0.0, "c2st": None}
-    others = {"typed_gf", "contrast", "pf_in_distribution", "coverage", "planted", "missing_rates"}
+    others = {"typed_gf", "contrast", "pf_in_distribution", "coverage", "planted", "missing_rates", "fidelity"}
     assert set(sound) - {"yield", "mmd", "features", "graphs"} == others
     assert {sound[name] for name in others} == {None}
 

@@ -194,8 +194,9 @@ class Explainer(Prepared, ABC):
         if self._study is None or again:
             self.check()
             with single_thread():
-                make = partial(self._studied, explained)
-                self._study = self.run.artifact(STUDY_FILE, make, Study.save, Study.load, anew=again)
+                make, folder = partial(self._studied, explained), self.run.folder
+                anew = again or (folder is not None and not Study.kept_in(folder))
+                self._study = self.run.artifact(STUDY_FILE, make, Study.save, Study.load, anew=anew)
         self._explained = explained.told(
             contrasts=self._study.contrasts, **self._study.told, timings=self.run.note_timings()
         )
@@ -298,8 +299,7 @@ class Explainer(Prepared, ABC):
 
     def _known_study(self, doubted: bool) -> Study | None:
         """What has been found already; None where nothing has, or where it is ``doubted``."""
-        there = self.run.folder is not None and (self.run.folder / STUDY_FILE).exists()
-        if self._study is not None or self.run.folder is None or not there or doubted:
+        if self._study is not None or self.run.folder is None or doubted or not Study.kept_in(self.run.folder):
             return self._study
         return Study.load(self.run.folder / STUDY_FILE)
 

@@ -62,6 +62,14 @@ class Study:
         write_json(path, {"told": self.told, "fidelity": self.fidelity})
 
     @classmethod
+    def kept_in(cls, folder: Path) -> bool:
+        """Whether a run folder has all of it."""
+        if not (folder / STUDY_FILE).exists():
+            return False
+        told = read_json(folder / STUDY_FILE, "told")["told"]
+        return not (told.get("counterfactuals") or told.get("undecided")) or (folder / CONTRASTS).exists()
+
+    @classmethod
     def load(cls, path: Path) -> Study:
         """Reads what :meth:`save` wrote."""
         found, graphs = read_json(path, "told", "fidelity"), path.with_name(CONTRASTS)
