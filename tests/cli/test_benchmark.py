@@ -104,13 +104,13 @@ def test_terms_are_judged_where_an_explainer_says_what_the_model_goes_by(
     """The second of two explainers does; the line of the first is one of a version that did not judge terms."""
     first = json.loads((folder / "known.jsonl").read_text().splitlines()[0])
     append_line(tmp_path / "known.jsonl", {name: value for name, value in first.items() if name not in TERMS})
-    explain = RandomReal.explain
+    study = RandomReal.study
 
     def telling(self: RandomReal, **given: Any) -> Explanations:
-        found = explain(self, **given)
+        found = study(self, **given)
         return replace(found, about={**found.about, "goes_by": SAID})
 
-    monkeypatch.setattr(RandomReal, "explain", telling)
+    monkeypatch.setattr(RandomReal, "study", telling)
     assert run(*ASKED, "--out", tmp_path, "--json") == 0
     found = told(capsys)
     assert [found[name] for name in TERMS] == [None, None, None]
