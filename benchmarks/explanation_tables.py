@@ -41,7 +41,7 @@ RULES = {
     "typical": "typical (neutral)",
     "highest": "highest (the paper's)",
 }
-STAGES = ("FFS", "GGT", "GGAT", "NFGT", "NFGAT", "PP", "GS", "EVAL")
+STAGES = ("FFS", "GGT", "GGAT", "NFGT", "NFGAT", "PP", "GS", "EVIDENCE", "STUDY", "EVAL")
 TRUTH = ("motif_recall", "motif_precision", "keyword_recall", "keyword_precision")
 
 

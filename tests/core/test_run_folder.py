@@ -10,7 +10,7 @@ import pytest
 
 from dignn.core.errors import RunFolderError
 from dignn.core.files import read_json, write_json
-from dignn.core.run_folder import STAGES, WALL, Run, read_timings
+from dignn.core.run_folder import STAGES, WALL, Run, read_timings, seconds_until_shown
 
 
 def artifact(run: Run, name: str, made: list[str], *, anew: bool = False) -> dict:
@@ -87,7 +87,7 @@ def test_timings_have_the_papers_names_and_survive_a_restart(tmp_path: Path) -> 
     second = json.loads((tmp_path / "timings.json").read_text())
     assert (
         list(second)
-        == ["FFS", "GGT", "GGAT", "NFGT", "NFGAT", "PP", "GS", "STUDY", "EVAL", "WALL"]
+        == ["FFS", "GGT", "GGAT", "NFGT", "NFGAT", "PP", "GS", "EVIDENCE", "STUDY", "EVAL", "WALL"]
         == [*STAGES, "WALL"]
     )
     assert second["GGT"] == first["GGT"] >= 0.05
@@ -101,13 +101,18 @@ def test_timings_of_earlier_versions_lack_what_came_later(tmp_path: Path) -> Non
     artifact(run, "a.json", [])
     path = tmp_path / "timings.json"
     earlier = json.loads(path.read_text())
-    del earlier["STUDY"]
+    del earlier["STUDY"], earlier["EVIDENCE"]
     write_json(path, earlier)
     assert read_timings(path) == earlier
     del earlier["EVAL"]
     write_json(path, earlier)
     with pytest.raises(RunFolderError, match="EVAL"):
         read_timings(path)
+
+
+def test_seconds_until_explanations_are_shown_are_those_without_what_comes_after() -> None:
+    assert seconds_until_shown({"GGT": 3.0, "GS": 1.0, "STUDY": 2.0, "EVAL": 4.0, "WALL": 12.0}) == 6.0
+    assert seconds_until_shown({"GS": 1.0, "EVAL": 4.0, "WALL": 12.0}) == 8.0  # of an earlier version
 
 
 def test_opening_a_finished_run_leaves_its_timings_alone(tmp_path: Path) -> None:

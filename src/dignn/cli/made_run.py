@@ -11,7 +11,7 @@ from dignn.cli.subject import Subject
 from dignn.core.files import read_json
 from dignn.core.machine import watched_memory
 from dignn.core.progress import Progress
-from dignn.core.run_folder import TIMINGS, WALL
+from dignn.core.run_folder import TIMINGS, seconds_until_shown
 
 if TYPE_CHECKING:
     from dignn.explainers.settings import RunSettings
@@ -43,8 +43,8 @@ class MadeRun:
 
     @property
     def seconds(self) -> float:
-        """Until explanations are there, without measuring them."""
-        return round(self.timings[WALL] - self.timings["EVAL"], 4)
+        """Until explanations are there."""
+        return round(seconds_until_shown(self.timings), 4)
 
 
 def made_run(

@@ -12,7 +12,7 @@ from dignn.cli.planned_runs import COMMON_ROW, GCN_ROW, HOMOGENEOUS_ROW
 from dignn.cli.run_parts import parts_of_metrics
 from dignn.core.errors import DignnError
 from dignn.core.presets import DEFAULT_PRESET
-from dignn.core.run_folder import WALL
+from dignn.core.run_folder import seconds_until_shown
 from dignn.reproduce.paper_setups import converted_form
 from dignn.reproduce.runs import Run
 from dignn.reproduce.setups import Setup
@@ -90,7 +90,7 @@ def _explained(line: Recorded) -> Run:
     dataset = line["dataset"].removesuffix("-50")
     setup = Setup(dataset, columns=_FEWER if line["dataset"] != dataset else ())
     timings = line["timings"]
-    cost = {} if timings is None else {"timings": timings, "seconds": timings[WALL] - timings["EVAL"]}
+    cost = {} if timings is None else {"timings": timings, "seconds": seconds_until_shown(timings)}
     values = {**parts_of_metrics(line["metrics"], EXPLAINER), "validity": line["validity"], **cost}
     return Run(setup, DEFAULT_PRESET, line["seed"], values, line.get("commit"))
 

@@ -25,7 +25,8 @@ Artifact = TypeVar("Artifact")
 # Given what a folder notes, says how it differs, in words ("with seed 0, not 1"); None where it does not.
 Differs = Callable[[Any], str | None]
 
-# The paper's stages, then ours: what the model goes by, metrics, and the whole run by the clock.
+# The paper's stages, then ours: what matters in each explanation, what the model goes by, metrics, and the whole run by
+# the clock.
 STAGES = {
     "FFS": "Sampling real subgraphs",
     "GGT": "Learning structure",
@@ -34,10 +35,13 @@ STAGES = {
     "NFGAT": "Generating features",
     "PP": "Checking validity",
     "GS": "Asking the model",
+    "EVIDENCE": "Seeking what matters",
     "STUDY": "Finding what it goes by",
     "EVAL": "Measuring",
 }
-_LATER = ("STUDY",)  # stages that folders of earlier versions do not tell of
+_LATER = ("EVIDENCE", "STUDY")  # stages that folders of earlier versions do not tell of
+# What comes when explanations are there.
+_AFTERWARDS = ("STUDY", "EVAL")
 WALL = "WALL"
 CONFIG, TIMINGS, COUNTS = "config.json", "timings.json", "counts.json"
 
@@ -204,6 +208,11 @@ def read_timings(path: Path) -> dict[str, float]:
     if not all(isinstance(value, int | float) and math.isfinite(value) for value in found.values()):
         raise RunFolderError(f"{path} is damaged (it holds values that are no numbers); delete the file and run again")
     return {key: float(value) for key, value in found.items()}
+
+
+def seconds_until_shown(timings: Mapping[str, float]) -> float:
+    """Of the whole run those until explanations are there; what the model goes by, and how far to trust it, comes later."""
+    return timings[WALL] - sum(timings.get(stage, 0.0) for stage in _AFTERWARDS)
 
 
 def unlike(name: str, there: Any, here: Any) -> str | None:

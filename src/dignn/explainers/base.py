@@ -155,8 +155,9 @@ class Explainer(Prepared, ABC):
             with self.run.stage("PP"):
                 validity = check_validity(self._candidates)
                 valid = self._candidates[validity.valid]
-            with self.run.stage("GS") as tick:
+            with self.run.stage("GS"):
                 ranking = self.ranker.rank(valid, self.adapter.score(valid), top_k)
+            with self.run.stage("EVIDENCE") as tick:
                 number, known = validity.valid.nonzero()[:, 0], (self.real.train_given, self.train_scores)
                 by_class = chosen_explanations(ranking, top_k, number, self.members, self.adapter, known)
                 by_class, told = marked(by_class, markers, self.adapter, self.seed.child("marks"), tick)

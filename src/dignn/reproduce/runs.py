@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
+from dignn.core.run_folder import WALL
 from dignn.reproduce.setups import Setup
 
 
@@ -54,14 +55,15 @@ class Finished:
         return bool(several) and all(any(part in run.values for run in several) for part in parts)
 
     def seconds(self, preset: str) -> dict[Setup, float]:
-        """The mean seconds of each setup, measuring included: that of others where a run does not tell its own."""
+        """The mean seconds of whole runs of each setup, with those after its explanations are there: as of other runs where
+        one does not tell."""
         by_seed = [seeds for (_, name), seeds in self._runs.items() if name == preset]
         runs = [run for seeds in by_seed for several in seeds.values() for run in several]
-        measuring = [run.values["timings"]["EVAL"] for run in runs if run.values.get("timings")]
-        usual = mean(measuring) if measuring else 0.0
+        told = [run.values for run in runs if run.values.get("timings") and run.values.get("seconds") is not None]
+        usual = mean(values["timings"][WALL] - values["seconds"] for values in told) if told else 0.0
         found: dict[Setup, list[float]] = {}
         for run in runs:
             if run.values.get("seconds") is not None:
-                own = run.values.get("timings") or {"EVAL": usual}
-                found.setdefault(run.setup, []).append(run.values["seconds"] + own["EVAL"])
+                whole = (run.values.get("timings") or {}).get(WALL, run.values["seconds"] + usual)
+                found.setdefault(run.setup, []).append(whole)
         return {setup: mean(values) for setup, values in found.items()}
