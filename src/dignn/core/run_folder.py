@@ -40,7 +40,7 @@ STAGES = {
     "EVAL": "Measuring",
 }
 _LATER = ("EVIDENCE", "STUDY")  # stages that folders of earlier versions do not tell of
-# What comes when explanations are there.
+# What comes when explanations are there: what the model goes by, and how far to trust them.
 _AFTERWARDS = ("STUDY", "EVAL")
 WALL = "WALL"
 CONFIG, TIMINGS, COUNTS = "config.json", "timings.json", "counts.json"
@@ -211,7 +211,7 @@ def read_timings(path: Path) -> dict[str, float]:
 
 
 def seconds_until_shown(timings: Mapping[str, float]) -> float:
-    """Of the whole run those until explanations are there; what the model goes by, and how far to trust it, comes later."""
+    """Of the whole run those until explanations are there, without those of what comes afterwards."""
     return timings[WALL] - sum(timings.get(stage, 0.0) for stage in _AFTERWARDS)
 
 

@@ -55,8 +55,10 @@ class Finished:
         return bool(several) and all(any(part in run.values for run in several) for part in parts)
 
     def seconds(self, preset: str) -> dict[Setup, float]:
-        """The mean seconds of whole runs of each setup, with those after its explanations are there: as of other runs where
-        one does not tell."""
+        """The mean seconds of whole runs of each setup.
+
+        What comes after its explanations takes as long as it does in other runs where one does not tell.
+        """
         by_seed = [seeds for (_, name), seeds in self._runs.items() if name == preset]
         runs = [run for seeds in by_seed for several in seeds.values() for run in several]
         told = [run.values for run in runs if run.values.get("timings") and run.values.get("seconds") is not None]

@@ -50,9 +50,10 @@ TABLE = Definition(
         "The paper's seconds are of a GeForce RTX 3070, ours of processor cores, each run with one torch thread beside "
         "another run, so they are upper bounds; training the explained model and measuring the explanations are in "
         "neither. Stages of ours overlap, so they may add up to more than the whole.",
-        "PP of ours checks all candidates at once. GS is scoring and choosing, by three rules instead of one; the evidence "
-        "beside explanations, which the paper does not have, is in no stage here, but in the whole. Rivals are to be read "
-        "with their departures from what is published, which spend less on some steps and more on others.",
+        "PP of ours checks all candidates at once. GS is scoring and choosing, by three rules instead of one; the "
+        "evidence beside explanations, which the paper does not have, is in no stage here, but in the whole. Rivals "
+        "are to be read with their departures from what is published, which spend less on some steps and more on "
+        "others.",
     ),
     ours=(OUR_ROW, *PAPER_TITLES.values()),
     binding=True,
