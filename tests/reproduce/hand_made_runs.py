@@ -25,7 +25,7 @@ def values(pf: float, floor: float = 0.75) -> dict[str, Any]:
         "floor": real,
         "control": {"column_noise": noise},
         "seconds": 10.0,
-        "timings": {"GGT": 4.0, "EVAL": 2.0},
+        "timings": {"GGT": 4.0, "EVAL": 2.0, "WALL": 12.0},
     }
 
 

@@ -61,7 +61,7 @@ def test_what_benchmarks_make_and_presets_that_an_explainer_lacks_are_not_planne
 
 def test_first_seeds_come_first_and_of_a_seed_what_takes_longest() -> None:
     one = table(Cell("DBLP", "ours", PF, OURS), Cell("DBLP", "rival", PF, RIVAL))
-    long = Run(RIVAL, "fast", 7, {"seconds": 500.0, "timings": {"EVAL": 1.0}})
+    long = Run(RIVAL, "fast", 7, {"seconds": 500.0, "timings": {"WALL": 501.0}})
     found = unfinished(wanted([one], "fast", 2), Finished([run(OURS, 7, 0.5), long]))
     assert [(each.seed, each.setup.explainer) for each in found] == [
         *((0, "xgnn"), (0, "dignnexplainer")),
