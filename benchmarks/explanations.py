@@ -20,6 +20,7 @@ from typing import Any
 
 from benchmarks.measure import memory_of_children, peak_memory
 from benchmarks.tables import add_run_options, read_runs, run_apart
+from dignn.core.code_version import commit
 from dignn.core.machine import machine
 
 DATASETS = ("dblp", "imdb", "mutag", "ba-shapes", "tree-cycle", "tree-grids", "ba-3motif", "planted")
@@ -93,6 +94,7 @@ def run(name: str, seed: int, runs: Path, measure: bool, untimed: bool) -> dict[
         "validity": explanations["validity"],
         "metrics": _rounded(read_json(folder / "metrics.json")),
         "texts": {of: several[0]["evidence"]["text"] for of, several in explanations["classes"].items() if several},
+        "commit": commit(),
         "machine": machine(),
     }
 

@@ -16,7 +16,6 @@ from dignn.cli import reproduced_runs
 from dignn.cli.finished_lines import append_line, read_lines
 from dignn.cli.recorded_runs import recorded_runs
 from dignn.cli.reproduced_runs import RUN_LINES, wanted_line
-from dignn.core.code_version import commit
 from dignn.core.errors import DignnError
 from dignn.reproduce.planning import Wanted
 from dignn.reproduce.setups import Setup
@@ -257,17 +256,3 @@ def test_a_line_tells_what_the_run_folder_has(tmp_path: Path) -> None:
         own = [name for name, value in first["nodes"][first["target_node"]]["features"] if value]
         assert set(best["keywords"]) <= set(own)
     assert json.loads(json.dumps(line)) == line
-
-
-def test_the_commit_is_that_of_the_code_and_of_no_other_repository(tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
-    (tmp_path / "__init__.py").touch()
-    assert commit(tmp_path) is None  # as where the library is installed inside of somebody's repository
-    assert commit(tmp_path / "nowhere") is None
-    own = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
-    for words in (["add", "__init__.py"], [*own, "commit", "--quiet", "-m", "it"]):
-        subprocess.run(["git", "-C", str(tmp_path), *words], check=True)
-    first = commit(tmp_path)
-    assert first is not None
-    (tmp_path / "__init__.py").write_text("changed")
-    assert commit(tmp_path) == f"{first}-dirty"

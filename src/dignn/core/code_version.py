@@ -7,9 +7,10 @@ from pathlib import Path
 
 
 def commit(home: Path | None = None) -> str | None:
-    """The commit of this library's code, with a mark if it was changed since; None where no checkout has it.
+    """The commit of this library's code, with a mark if that was changed since; None where no checkout has it.
 
-    An installed copy inside of somebody's repository is none of its files.
+    Other files of the checkout, results among them, may have changed. An installed copy inside of somebody's repository
+    is none of its files.
 
     Args:
         home: the folder of the code, if not this library's.
@@ -17,7 +18,8 @@ def commit(home: Path | None = None) -> str | None:
     folder = home or Path(__file__).parents[1]
     if _git(folder, "ls-files", "--error-unmatch", "__init__.py") is None:
         return None
-    return _git(folder, "describe", "--always", "--dirty")
+    changed = _git(folder, "status", "--porcelain", "--", ".")
+    return f"{_git(folder, 'describe', '--always')}{'-dirty' if changed else ''}"
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
