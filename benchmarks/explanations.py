@@ -72,7 +72,9 @@ def _replace(out: Path, found: dict[str, Any], before: dict[str, Any]) -> None:
 def run(name: str, seed: int, runs: Path, measure: bool, untimed: bool) -> dict[str, Any]:
     """One run (or the metrics of a finished one), and what it gave."""
     from dignn.cli.main import main as dignn
+    from dignn.cli.run_parts import best_of, mean_nodes
     from dignn.core.files import read_json
+    from dignn.explanations.explanation import Explanations
 
     dataset, *columns = FEWER.get(name, (name,))
     folder = runs / f"{name}-{seed}"
@@ -92,6 +94,8 @@ def run(name: str, seed: int, runs: Path, measure: bool, untimed: bool) -> dict[
         "timings": None if untimed else read_json(folder / "timings.json"),
         "memory": None if untimed else max(peak_memory(), memory_of_children()),
         "validity": explanations["validity"],
+        "mean_nodes": mean_nodes(folder),
+        "best": _rounded(best_of(Explanations.load(folder))),
         "metrics": _rounded(read_json(folder / "metrics.json")),
         "texts": {of: several[0]["evidence"]["text"] for of, several in explanations["classes"].items() if several},
         "commit": commit(),

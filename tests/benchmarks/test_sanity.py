@@ -17,6 +17,7 @@ from dignn.cli.options import settings_of
 from dignn.core.errors import DignnError
 from dignn.core.fingerprint import data_fingerprint
 from dignn.core.seeds import Seed
+from dignn.graphs.schema import Schema
 from dignn.zoo.datasets.dataset import Dataset
 from dignn.zoo.datasets.registry import load
 from dignn.zoo.models.checkpoint import trained_model
@@ -94,8 +95,9 @@ def test_what_has_no_label_gets_none(models: ModuleType) -> None:
 
 
 def test_labels_of_graphs(models: ModuleType) -> None:
-    graphs = [Data(x=torch.ones(2, 1), y=torch.tensor([number % 2])) for number in range(40)]
-    schema, splits = load("ba-3motif").schema, {}
+    edge = torch.tensor([[0, 1], [1, 0]])
+    graphs = [Data(x=torch.ones(2, 1), edge_index=edge, y=torch.tensor([number % 2])) for number in range(40)]
+    schema, splits = Schema.from_graphs(graphs), {}
     dataset = Dataset("two", graphs, schema, splits, (2,))
     new = models.permuted(dataset, Seed(0)).data
     assert sum(int(graph.y) for graph in new) == 20

@@ -13,7 +13,6 @@ from dignn.cli.rebuild import as_noted, noted
 from dignn.cli.side_by_side import side_by_side
 from dignn.cli.subject import Subject
 from dignn.core.errors import DignnError
-from dignn.core.machine import machine
 from dignn.core.progress import Progress
 from dignn.core.run_folder import unlike
 
@@ -72,12 +71,9 @@ def run_line(compared: Compared, run: PlannedRun) -> dict[str, Any]:
         "names": list(run.names),
         "converted": run.converted,
         "seed": run.seed,
-        "seconds": made.seconds,
-        "gib": made.gib,
-        "scored": made.scored,
         "valid": made.validity["valid"],
+        **made.told(),
         **{name: made.metrics[name] for name in ("paper", "sound", "candidates")},
-        "machine": machine(),
     }
 
 

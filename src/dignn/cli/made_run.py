@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dignn.cli.run_parts import best_of, mean_nodes, parts_of_metrics
 from dignn.cli.subject import Subject
 from dignn.core.files import read_json
-from dignn.core.machine import watched_memory
+from dignn.core.machine import machine, watched_memory
 from dignn.core.progress import Progress
 from dignn.core.run_folder import TIMINGS, seconds_until_shown
 
@@ -23,18 +24,22 @@ class MadeRun:
     """What came of a run.
 
     Args:
+        explainer: the method, by name.
         explanations: of it.
         metrics: ``metrics.json``.
         timings: ``timings.json``.
         scored: graphs that the model was asked about, those that explanations are chosen from included.
         gib: the most memory of the run and all its processes.
+        mean_nodes: of the graphs that it generated.
     """
 
+    explainer: str
     explanations: Explanations
     metrics: dict[str, Any]
     timings: dict[str, float]
     scored: int
     gib: float
+    mean_nodes: float
 
     @property
     def validity(self) -> dict[str, int]:
@@ -45,6 +50,20 @@ class MadeRun:
     def seconds(self) -> float:
         """Until explanations are there."""
         return round(seconds_until_shown(self.timings), 4)
+
+    def told(self) -> dict[str, Any]:
+        """For a line of a finished run: what it cost, what it made, and the figures that tables are read from."""
+        return {
+            "seconds": self.seconds,
+            "gib": self.gib,
+            "scored": self.scored,
+            "validity": self.validity,
+            "mean_nodes": self.mean_nodes,
+            "timings": self.timings,
+            **parts_of_metrics(self.metrics, self.explainer),
+            "best": best_of(self.explanations),
+            "machine": machine(),
+        }
 
 
 def made_run(
@@ -65,4 +84,4 @@ def made_run(
         explanations = method.fit().explain()
     scored = read_json(folder / "generation.json", "scored")["scored"] + explanations.about["validity"]["valid"]
     metrics, timings = read_json(folder / "metrics.json", "paper", "sound", "candidates"), read_json(folder / TIMINGS)
-    return MadeRun(explanations, metrics, timings, scored, memory.gib)
+    return MadeRun(explainer, explanations, metrics, timings, scored, memory.gib, mean_nodes(folder))

@@ -91,7 +91,8 @@ def _explained(line: Recorded) -> Run:
     setup = Setup(dataset, columns=_FEWER if line["dataset"] != dataset else ())
     timings = line["timings"]
     cost = {} if timings is None else {"timings": timings, "seconds": seconds_until_shown(timings)}
-    values = {**parts_of_metrics(line["metrics"], EXPLAINER), "validity": line["validity"], **cost}
+    told = {name: line[name] for name in ("mean_nodes", "best") if name in line}
+    values = {**parts_of_metrics(line["metrics"], EXPLAINER), "validity": line["validity"], **told, **cost}
     return Run(setup, DEFAULT_PRESET, line["seed"], values, line.get("commit"))
 
 

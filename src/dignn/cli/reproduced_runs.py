@@ -10,11 +10,9 @@ from dignn import __version__
 from dignn.cli.compared_runs import rounded
 from dignn.cli.made_run import made_run
 from dignn.cli.options import Known, settings_of
-from dignn.cli.run_parts import best_of, parts_of_metrics
 from dignn.cli.settings_options import changed_settings
 from dignn.cli.side_by_side import side_by_side
 from dignn.cli.subject import of_dataset, trained_on
-from dignn.core.machine import machine
 from dignn.core.progress import Progress
 from dignn.explainers.settings import RunSettings
 from dignn.reproduce.planning import Wanted
@@ -77,13 +75,13 @@ def _trained(setup: Setup, seed: int, download: bool) -> dict[str, Any]:
 
 def wanted_line(one: Wanted, folder: Path, download: bool, commit: str | None) -> dict[str, Any]:
     """Makes a run, or goes on with it, and says what came of it."""
-    setup, at = one.setup, folder / one.title
+    setup = one.setup
     made = made_run(
         lambda: of_dataset(setup.dataset, one.seed, known(setup, download), Progress()),
         setup.explainer,
         settings_for(setup, one.preset),
         one.seed,
-        at,
+        folder / one.title,
         one.preset,
     )
     line = {
@@ -93,21 +91,6 @@ def wanted_line(one: Wanted, folder: Path, download: bool, commit: str | None) -
         "seed": one.seed,
         "version": __version__,
         **({} if commit is None else {"commit": commit}),
-        "seconds": made.seconds,
-        "gib": made.gib,
-        "scored": made.scored,
-        "validity": made.validity,
-        "mean_nodes": mean_nodes(at),
-        "timings": made.timings,
-        **parts_of_metrics(made.metrics, setup.explainer),
-        "best": best_of(made.explanations),
-        "machine": machine(),
+        **made.told(),
     }
     return rounded(line)
-
-
-def mean_nodes(run: Path) -> float:
-    """Nodes per generated graph of a run folder."""
-    from dignn.graphs.batch import GraphBatch
-
-    return float(GraphBatch.load(run / "candidates.safetensors").sizes.double().mean())

@@ -1,8 +1,9 @@
-"""What a line tells of a run: the parts of its metrics that tables are read from, and its best explanations."""
+"""What a line tells of a run: the parts of its metrics that tables are read from, its graphs and best explanations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dignn.cli.options import EXPLAINER
@@ -39,6 +40,13 @@ def _without(found: Any, left_out: str) -> Any:
     if isinstance(found, Mapping):
         return {name: _without(value, left_out) for name, value in found.items() if name != left_out}
     return found
+
+
+def mean_nodes(run: Path) -> float:
+    """Nodes per generated graph of a run folder."""
+    from dignn.graphs.batch import GraphBatch
+
+    return float(GraphBatch.load(run / "candidates.safetensors").sizes.double().mean())
 
 
 def best_of(explanations: Explanations) -> dict[str, Any]:
