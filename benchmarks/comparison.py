@@ -8,7 +8,6 @@ python -m benchmarks.comparison --table                            # the tables 
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +17,6 @@ from benchmarks.explanation_targets import TITLES
 from benchmarks.tables import markdown, measured_on, read_runs, write_between
 from dignn.cli.compared_runs import LINES
 from dignn.cli.finished_lines import append_line
-from dignn.core.code_version import commit
 from dignn.metrics.over_seeds import ComparedFigure, by_row, mean_and_spread, shown_figures
 from dignn.reproduce.paper_setups import EXPLAINER_OF, PAPER_SETS
 from dignn.reproduce.tables.table3 import PUBLISHED_FAITHFULNESS
@@ -45,7 +43,6 @@ def main() -> None:
         restore(folder / LINES, own_runs(name, read_runs(RESULTS)))
         given = [name, "--seeds", str(options.seeds), "--out", str(folder), "--record", str(RESULTS)]
         subprocess.run([sys.executable, "-m", "dignn", "compare", *given])  # what fails stops no other data set
-        stamp(RESULTS, commit())
 
 
 def own_runs(dataset: str, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -60,12 +57,6 @@ def restore(lines: Path, recorded: list[dict[str, Any]]) -> None:
     for run in recorded:
         if run["run"] not in there:
             append_line(lines, run)
-
-
-def stamp(results: Path, made_by: str | None) -> None:
-    """Notes in lines that do not tell yet by which code they were made that it was this."""
-    runs = [run if "commit" in run else {**run, "commit": made_by} for run in read_runs(results)]
-    results.write_text("".join(json.dumps(run) + "\n" for run in runs), encoding="utf-8")
 
 
 def tables(runs: list[dict[str, Any]]) -> list[str]:

@@ -62,13 +62,6 @@ def test_runs_with_other_settings_are_not_of_the_tables(comparison: ModuleType) 
     assert comparison.tables(others) == ["No runs yet."]
 
 
-def test_every_line_tells_by_which_code_it_was_made(comparison: ModuleType, tmp_path: Path) -> None:
-    results = tmp_path / "comparison.jsonl"
-    results.write_text('{"run": "a", "commit": "old"}\n{"run": "b"}\n', encoding="utf-8")
-    comparison.stamp(results, "new")
-    assert [run["commit"] for run in comparison.read_runs(results)] == ["old", "new"]
-
-
 def test_what_was_recorded_is_not_made_again(comparison: ModuleType, tmp_path: Path) -> None:
     """A folder that is new, as on another machine, gets the lines of recorded runs; what it has stays."""
     lines, own = tmp_path / "it" / "comparison.jsonl", a_run("mutag", "xgnn") | {"run": "xgnn-0", "seconds": 1.0}

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from command_line import run
-from dignn.cli import reproduce as command
-from dignn.cli import reproduced_runs
+from dignn.cli import made_run, reproduced_runs
 from dignn.cli.finished_lines import append_line, read_lines
 from dignn.cli.recorded_runs import recorded_runs
 from dignn.cli.reproduced_runs import RUN_LINES, wanted_line
@@ -33,15 +32,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Lets runs be made at once; the titles of those that were asked for."""
     titles: list[str] = []
 
-    def make(one: Wanted, folder: Path, download: bool, made_at: str | None) -> dict[str, Any]:
+    def make(one: Wanted, folder: Path, download: bool) -> dict[str, Any]:
         titles.append(one.title)
         if one.setup.explainer == "graphvae":
             raise DignnError("it has no graphs")
-        return line_of(one, made_at)
+        return line_of(one, "abc")
 
     monkeypatch.setattr(reproduced_runs, "wanted_line", make)
     monkeypatch.setattr(reproduced_runs, "_trained", lambda setup, seed, download: {})
-    monkeypatch.setattr(command, "commit", lambda: "abc")
     return titles
 
 
@@ -233,9 +231,10 @@ def test_lines_of_another_kind_are_refused(tmp_path: Path, line: str, capsys: py
 
 
 @pytest.mark.usefixtures("haste")
-def test_a_line_tells_what_the_run_folder_has(tmp_path: Path) -> None:
+def test_a_line_tells_what_the_run_folder_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(made_run, "commit", lambda: "abc")
     one = Wanted(Setup("planted", "random-tree", changes=(("candidates", 48),)), "smoke", 3, frozenset())
-    line = wanted_line(one, tmp_path, False, None)
+    line = wanted_line(one, tmp_path, False)
     folder = tmp_path / "planted-random-tree-strong-candidates=48-smoke-3"
     metrics = json.loads((folder / "metrics.json").read_text())
     assert line["candidates"]["paper"]["pf"] == pytest.approx(metrics["candidates"]["paper"]["pf"], abs=1e-6)
@@ -247,7 +246,7 @@ def test_a_line_tells_what_the_run_folder_has(tmp_path: Path) -> None:
     }
     assert line["validity"]["generated"] == 48
     assert 10 <= line["mean_nodes"] <= 15
-    assert "commit" not in line
+    assert line["commit"] == "abc"
     assert "floor" not in line  # that of our method's run stands for all
     told = json.loads((folder / "explanations.json").read_text())["classes"]
     for best in line["best"].values():

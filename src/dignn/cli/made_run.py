@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dignn.cli.run_parts import best_of, mean_nodes, parts_of_metrics
 from dignn.cli.subject import Subject
+from dignn.core.code_version import commit
 from dignn.core.files import read_json
 from dignn.core.machine import machine, watched_memory
 from dignn.core.progress import Progress
@@ -52,8 +53,10 @@ class MadeRun:
         return round(seconds_until_shown(self.timings), 4)
 
     def told(self) -> dict[str, Any]:
-        """For a line of a finished run: what it cost, what it made, and the figures that tables are read from."""
+        """For a line of a finished run: by which code, what it cost, what it made, and the figures of tables."""
+        made_by = commit()
         return {
+            **({} if made_by is None else {"commit": made_by}),
             "seconds": self.seconds,
             "gib": self.gib,
             "scored": self.scored,

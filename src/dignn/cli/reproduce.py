@@ -15,7 +15,6 @@ from dignn.cli.recorded_runs import recorded_runs
 from dignn.cli.reproduced_runs import NEEDED_OF_RUN, RUN_LINES, run_wanted, settings_for
 from dignn.cli.working import load_torch, working
 from dignn.core.checks import whole_number
-from dignn.core.code_version import commit
 from dignn.core.durations import duration
 from dignn.core.errors import DignnError
 from dignn.core.files import write_text
@@ -174,9 +173,7 @@ def _run(
         new.append(line["run"])
 
     try:
-        failed = run_wanted(
-            missing, folders, jobs=jobs, download=download, commit=commit(), progress=progress, finished=finished
-        )
+        failed = run_wanted(missing, folders, jobs=jobs, download=download, progress=progress, finished=finished)
     except DignnError as error:  # a process was ended
         failed = {one.title: str(error) for one in missing if one.title not in new}
     for title, why in failed.items():

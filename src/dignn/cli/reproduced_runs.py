@@ -28,7 +28,6 @@ def run_wanted(
     *,
     jobs: int | None,
     download: bool,
-    commit: str | None,
     progress: Progress,
     finished: Callable[[dict[str, Any]], None],
 ) -> dict[str, str]:
@@ -39,7 +38,6 @@ def run_wanted(
         folder: where their folders go; one that was stopped goes on there.
         jobs: how many at a time; None for one per core.
         download: whether data sets may be fetched.
-        commit: of the code.
         progress: shows how many are done.
         finished: called with the line of each run as soon as that is done.
 
@@ -49,7 +47,7 @@ def run_wanted(
     models = {f"{one.setup.dataset}-{known(one.setup)}-{one.seed}": (one.setup, one.seed, download) for one in runs}
     # Why a model cannot be trained is told by each of its runs.
     side_by_side("Training models", _trained, models, jobs=jobs, progress=progress, finished=lambda line: None)
-    arguments = {one.title: (one, folder, download, commit) for one in runs}
+    arguments = {one.title: (one, folder, download) for one in runs}
     return side_by_side("Reproducing", wanted_line, arguments, jobs=jobs, progress=progress, finished=finished)
 
 
@@ -73,7 +71,7 @@ def _trained(setup: Setup, seed: int, download: bool) -> dict[str, Any]:
     return {}
 
 
-def wanted_line(one: Wanted, folder: Path, download: bool, commit: str | None) -> dict[str, Any]:
+def wanted_line(one: Wanted, folder: Path, download: bool) -> dict[str, Any]:
     """Makes a run, or goes on with it, and says what came of it."""
     setup = one.setup
     made = made_run(
@@ -90,7 +88,6 @@ def wanted_line(one: Wanted, folder: Path, download: bool, commit: str | None) -
         "preset": one.preset,
         "seed": one.seed,
         "version": __version__,
-        **({} if commit is None else {"commit": commit}),
         **made.told(),
     }
     return rounded(line)
