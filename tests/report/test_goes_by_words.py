@@ -11,6 +11,10 @@ import pytest
 import hand_made
 import studied_by_hand
 from dignn.core.errors import UnknownNameError
+from dignn.goes_by.predicates import Predicate
+from dignn.goes_by.quantities import Count
+from dignn.goes_by.traits import Holds, Shaped
+from dignn.goes_by.where import Around
 from dignn.report.goes_by_words import class_words, rule_in_words, signed, terms_in_words
 from dignn.report.told_terms import ToldTerm, told_rules, told_study, told_terms
 
@@ -95,6 +99,22 @@ def test_few_terms_are_said_and_the_others_counted() -> None:
     lacking = told_terms({"goes_by": {"two": [studied_by_hand.author_terms(SCHEMA)[k] for k in (1, 3, 0)]}})["two"]
     # both words that it lacks are one phrase, and are counted as two
     assert terms_in_words(lacking, SCHEMA, 1) == "a venue two steps away is “KDD” (+3.1) and 2 more"
+
+
+def test_what_looks_at_the_same_again_comes_after_what_is_new() -> None:
+    """Thresholds of a number of words, of neighbours, of nodes: one of each is said, then the others are counted."""
+    words = Count(Around("author", 0), (Holds(0), Holds(1)))
+    others = Count(Around("author", 0), (Holds(1), Holds(2)))
+    papers, authors = Count(Around("paper", 1)), Count(Around("author", 2))
+    joined = [Count(Around("paper", 1), (Shaped("neighbours", number),)) for number in (2, 3)]
+    looked_at = [words, words, others, papers, papers, authors, *joined]
+    several = [
+        ToldTerm(f"it does {number}", 9.0 - number, predicate=Predicate(quantity, number + 0.5))
+        for number, quantity in enumerate(looked_at)
+    ]
+    said = "it does 0 (+9.0), it does 3 (+6.0), it does 5 (+4.0), it does 6 (+3.0)"
+    assert terms_in_words(several, None, 4) == f"{said} and 4 more"
+    assert terms_in_words(several, None, 6) == f"{said}, it does 1 (+8.0), it does 2 (+7.0) and 2 more"
 
 
 def test_what_cannot_be_negated_is_said_not_to_be() -> None:

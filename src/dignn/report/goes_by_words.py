@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from dignn.evidence.grammar import quoted
 from dignn.evidence.task_words import words_of
 from dignn.goes_by.phrases import phrase
 from dignn.goes_by.predicates import Predicate
-from dignn.goes_by.quantities import Count
+from dignn.goes_by.quantities import Count, Mean, Quantity
 from dignn.goes_by.traits import Holds, Trait
 from dignn.goes_by.where import Where
 from dignn.graphs.schema import Schema
@@ -85,8 +85,11 @@ def concluded(study: Studied, schema: Schema | None, what: str = "this") -> str:
 
 
 def terms_in_words(terms: Sequence[ToldTerm], schema: Schema | None, most: int = SENTENCE_TERMS) -> str:
-    """The terms that matter, those worth most first: decoys are not told, and absence is told for what it is."""
-    said = _joined([term for term in terms if not term.decoy and term.points], schema)
+    """The terms that matter, those worth most first: decoys are not told, and absence is told for what it is.
+
+    What looks at something new comes before what looks at the same once more, by another threshold for example.
+    """
+    said = _varied(_joined([term for term in terms if not term.decoy and term.points], schema))
     shown, rest = said[:most], sum(len(each.points) for each in said[most:])
     listed = ", ".join([f"{each.words} ({_worth(each.points)})" for each in _elided(shown)])
     return listed + (f" and {rest} more" if rest else "")
@@ -127,10 +130,11 @@ def signed(value: float) -> str:
 
 @dataclass(frozen=True)
 class _Said:
-    """A phrase, and what each of its terms is worth."""
+    """A phrase, what each of its terms is worth, and what it looks at."""
 
     words: str
     points: tuple[float, ...]
+    quantity: Quantity | None = None
 
 
 def _joined(terms: Sequence[ToldTerm], schema: Schema | None) -> list[_Said]:
@@ -148,11 +152,39 @@ def _joined(terms: Sequence[ToldTerm], schema: Schema | None) -> list[_Said]:
             if both is not None:
                 absent[lacked.where] = place, together.traits
                 points = (*found[place].points, abs(term.points)) if before else (abs(term.points),)
-                found[place : place + 1] = [_Said(both, points)]
+                found[place : place + 1] = [_Said(both, points, together)]
                 continue
         said = term.words if term.points > 0 else words or f"not: {term.words}"
-        found.append(_Said(said, (abs(term.points),)))
+        found.append(_Said(said, (abs(term.points),), None if predicate is None else predicate.quantity))
     return found
+
+
+def _varied(said: Sequence[_Said]) -> list[_Said]:
+    """In this order, but first those that look at something of which no earlier one tells."""
+    told: dict[Hashable, set[Hashable]] = {}  # by place, what is looked at there
+    new: list[_Said] = []
+    again: list[_Said] = []
+    for each in said:
+        place, looked_at = _subject(each)
+        (again if told.get(place, set()) & looked_at else new).append(each)
+        told.setdefault(place, set()).update(looked_at)
+    return new + again
+
+
+def _subject(said: _Said) -> tuple[Hashable, set[Hashable]]:
+    """Where a phrase looks and at what: columns, numbers of neighbours or nodes, whatever the threshold, or cycles."""
+    quantity = said.quantity
+    if isinstance(quantity, Count):
+        return quantity.where, {_looked_at(trait) for trait in quantity.traits} or {None}
+    if isinstance(quantity, Mean):
+        return quantity.where, {quantity.column}
+    return None, {said.words if quantity is None else quantity}
+
+
+def _looked_at(trait: Trait) -> Hashable:
+    if isinstance(trait, Holds):
+        return trait.column
+    return (trait.shape, trait.step) if trait.shape == "neighbours" else trait
 
 
 def _lacked(predicate: Predicate) -> Count | None:
