@@ -55,7 +55,7 @@ def runs_of(line: Recorded) -> Iterator[Run]:
         ValueError: it is of no known kind.
     """
     if "setup" in line:
-        yield Run(Setup.from_json(line["setup"]), line["preset"], line["seed"], line, line.get("commit"))
+        yield Run(Setup.from_json(line["setup"]), line["preset"], line["seed"], line, *_made(line))
     elif "names" in line:
         yield from _compared(line)
     elif "validity" in line and "metrics" in line:
@@ -82,7 +82,7 @@ def _compared(line: Recorded) -> Iterator[Run]:
     columns = tuple(f"{name}={number}" for name, number in chosen["chosen"].items())
     form = converted_form(line["dataset"]) if gcn else line["form"]
     setup = Setup(line["dataset"], explainer, form, columns, chosen["by"])
-    yield Run(setup, line["preset"], line["seed"], line, line.get("commit"))
+    yield Run(setup, line["preset"], line["seed"], line, *_made(line))
 
 
 def _explained(line: Recorded) -> Run:
@@ -93,11 +93,16 @@ def _explained(line: Recorded) -> Run:
     cost = {} if timings is None else {"timings": timings, "seconds": seconds_until_shown(timings)}
     told = {name: line[name] for name in ("mean_nodes", "best") if name in line}
     values = {**parts_of_metrics(line["metrics"], EXPLAINER), "validity": line["validity"], **told, **cost}
-    return Run(setup, DEFAULT_PRESET, line["seed"], values, line.get("commit"))
+    return Run(setup, DEFAULT_PRESET, line["seed"], values, *_made(line))
 
 
 def _of_benchmark(line: Recorded, what: str, values: dict[str, Any]) -> Run:
     """A run of another benchmark, under a name that no explainer has."""
     dataset, fewer, _ = line["dataset"].partition(", 50 columns")
     setup = Setup(dataset, what, columns=_FEWER if fewer else ())
-    return Run(setup, DEFAULT_PRESET, line["seed"], values, line.get("commit"))
+    return Run(setup, DEFAULT_PRESET, line["seed"], values, *_made(line))
+
+
+def _made(line: Recorded) -> tuple[str | None, Mapping[str, Any] | None]:
+    """By which code, and on which machine."""
+    return line.get("commit"), line.get("machine")

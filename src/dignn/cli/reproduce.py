@@ -21,7 +21,8 @@ from dignn.core.files import write_text
 from dignn.core.presets import DEFAULT_PRESET
 from dignn.core.run_folder import CONFIG
 from dignn.core.suggestions import not_known
-from dignn.reproduce.claims import UNKNOWN, judged
+from dignn.reproduce.checks import UNKNOWN
+from dignn.reproduce.claims import judged
 from dignn.reproduce.definition import Definition
 from dignn.reproduce.filled import BETTER, EQUAL, MET, MISSED, NOT_RUN, WORSE, filled
 from dignn.reproduce.planning import Wanted, expected_seconds, unfinished, wanted
@@ -79,7 +80,8 @@ def reproduce(
         out: folder of runs.jsonl, and of a file for each table, such as table1.json.
         folders: folder of the run folders, as `dignn explain` makes them.
         recorded: files with lines of other runs that count where they are the same, of `dignn compare --record` and of
-            the benchmarks. Of several that are the same the last counts, and before all those of the folder.
+            the benchmarks. Of several of one kind and seed the last counts for everything, and those of the folder
+            before all of these. Seconds of two methods compare only at the same commit and on the same machine.
         page: file that is written from all tables in the folder, what holds and every miss first: FILE.md with tables,
             FILE.html with plots.
         plan: only say which runs are missing and how long they take, by the seconds of recorded ones.

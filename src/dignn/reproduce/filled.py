@@ -43,7 +43,7 @@ def filled(table: Definition, finished: Finished, preset: str) -> dict[str, Any]
 
 def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
     figure = cell.figure
-    runs = finished.of(cell.setup, preset, figure.path[0])
+    runs, there = _runs(cell, finished, preset)
     ours = _over_seeds(figure, runs)
     beside = [] if cell.beside is None else finished.of(cell.beside, preset, YARDSTICK_PARTS[0])
     floor = _middle(cell.floor(), beside)
@@ -57,7 +57,7 @@ def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
         "run": cell.setup.name,
         "paper": None if cell.paper is None else {"value": cell.paper, "spread": cell.spread},
         "ours": ours,
-        "applies": ours is not None or not runs,  # there are runs, but no such figure of them
+        "applies": ours is not None or not there,  # there are runs, but no such figure of them
         "floor": floor,
         "controls": _controls(cell, beside) if cell.setup == cell.beside else {},  # once for all rows
         "verdict": None,
@@ -71,9 +71,19 @@ def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
         found["verdict"] = None if ours is None or bound is None else MET if met else MISSED
     elif cell.paper is not None and ours is not None:
         found["verdict"] = verdict(figure, cell.paper, ours["mean"], floor)
-    if not runs and (cell.target is not None or cell.paper is not None):
+    if not there and (cell.target is not None or cell.paper is not None):
         found["verdict"] = NOT_RUN
     return found
+
+
+def _runs(cell: Cell, finished: Finished, preset: str) -> tuple[list[Run], bool]:
+    """The runs that a cell is read from, and whether there are any, if only some that were made in another way."""
+    part = cell.figure.path[0]
+    runs = finished.of(cell.setup, preset, part)
+    if cell.made_like is None:
+        return runs, bool(runs)
+    alike = finished.made_like(cell.setup, cell.made_like, preset, part)
+    return alike, bool(runs and finished.of(cell.made_like, preset, part))
 
 
 def _controls(cell: Cell, beside: Sequence[Run]) -> dict[str, float]:

@@ -15,6 +15,7 @@ from dignn.reproduce.sound_figures import FAITHFUL, PLANTED_TRUTH, REALISM, figu
 EXTRA_TITLES = {**PAPER_TITLES, "planted": "planted"}
 WITH_FEATURES = ("dblp", "imdb", "planted")
 WITHOUT_GENERATOR = ("prototypes", "confident-real", "random-real", "random-tree")
+EQUAL_FOOTING = "equal footing"
 RULES = ("representative", "typical", "highest")
 _STEP_BY_STEP = (
     ("structure", "edge-diffusion"),
@@ -59,7 +60,7 @@ def _equal_footing() -> Iterator[Cell]:
         for figure in figures:
             if figure.title != "C2ST of features" or dataset in WITH_FEATURES:
                 random = ComparedFigure(figure.title, figure.path[1:], better=figure.better, lowest=figure.lowest)
-                yield _ours(f"{title}, equal footing", OUR_ROW, random, Setup(dataset))
+                yield _ours(f"{title}, {EQUAL_FOOTING}", OUR_ROW, random, Setup(dataset))
         for explainer in (OUR_ROW.lower(), *WITHOUT_GENERATOR):
             for figure in figures[:-1]:
                 setup = Setup(dataset, explainer)
