@@ -113,7 +113,8 @@ def test_targets_are_numbers_or_multiples_of_the_floor() -> None:
     assert state(Target(">", 0.9), 0.9) == "missed"
     assert state(Target("≤", 2.0, of_floor=True), 1.5) == "met"
     assert state(Target("≤", 2.0, of_floor=True), 1.51) == "missed"
-    assert state(Target("≤", 2.0, of_floor=True), 1.51, floor=0.0) is None  # a multiple of nothing says nothing
+    assert state(Target("≤", 2.0, of_floor=True), 1.51, floor=0.0) == "not judged"  # of nothing a multiple
+    assert state(Target("≤", 2.0, of_floor=True), 1.51, floor=-0.1) == "not judged"
 
 
 def test_of_classes_the_lowest_counts_where_the_figure_says_so() -> None:

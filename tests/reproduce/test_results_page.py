@@ -18,7 +18,7 @@ from dignn.reproduce.results_tables import markdown_table, number
 from dignn.reproduce.runs import Finished, Run
 from dignn.reproduce.setups import Setup
 from dignn.reproduce.table_files import Cells, read_tables, write_table
-from reproduce.hand_made_runs import run, timed
+from reproduce.hand_made_runs import run, timed, values
 
 BEST = {
     "class": "mining",
@@ -50,7 +50,7 @@ def test_without_any_run_nothing_is_claimed_and_every_table_is_there() -> None:
     assert set(verdicts().values()) == {"not measured"}
     page = results_page(tables())
     assert page.count("\n## Table ") == 8
-    assert "0 of 0 values that have a run" in page
+    assert "0 of 0 values that have a run and could be one" in page
     assert "0.708" in page  # the paper's value stands where there is no run
 
 
@@ -117,13 +117,47 @@ def test_misses_come_before_the_tables_and_are_bold_there() -> None:
     assert first.index("What holds") < first.index("Every miss") < first.index("What was not run")
 
 
-def test_the_page_says_of_how_many_runs_values_are() -> None:
-    one = run(Setup("mutag"), 0, 0.9)
+def test_the_page_says_how_many_values_are_of_a_single_run() -> None:
+    def number_of_values(*runs: Run) -> int:
+        return sum(cell["ours"] is not None for table in tables(*runs).values() for cell in table["cells"])
+
+    two, one = [run(Setup("mutag"), seed, 0.9) for seed in (0, 1)], run(Setup("imdb", "xgnn"), 0, 0.9)
+    alone, every = number_of_values(one), number_of_values(one, *two)
+    assert f"{alone} of {every} values are of a single run" in results_page(tables(one, *two))
+    assert "Every value is of 2 or more runs." in results_page(tables(*two))
     assert "There are no runs yet." in results_page(tables())
-    assert "every value is of a single run" in results_page(tables(one))
-    assert "Values are of 1 to 2 runs" in results_page(
-        tables(one, run(Setup("mutag"), 1, 0.9), run(Setup("imdb"), 0, 0.9))
+
+
+def test_what_does_not_apply_is_not_counted() -> None:
+    page = results_page(tables(run(Setup("mutag"), 0, 0.9)))
+    row = next(
+        line for line in page.split("### MUTAG, without a generator")[1].splitlines() if "dignnexplainer" in line
     )
+    assert " - |" in row  # a figure that this run lacks
+    assert row.endswith("| 1 | abc |")
+    _, counted = page.split("| What the paper does not report | ")[1].split(" |")[0].split(" of ")
+    assert int(counted) < len(TABLES["extras"].cells)
+
+
+def test_other_values_that_are_worse_than_the_papers_are_listed_apart() -> None:
+    weak, fewer = run(Setup("mutag", form="paper"), 0, 0.3), run(Setup("imdb", columns=("movie=10",)), 0, 0.5)
+    rival = run(Setup("imdb", "graphvae", columns=()), 0, 0.1)
+    page = results_page(tables(weak, fewer, rival, run(Setup("imdb"), 0, 0.5)))
+    missed, worse = page.split("## Table 1")[0].split("### Worse than the paper's, and no miss")
+    assert "- Table 3, MUTAG, DiGNNExplainer-GCN, PF, paper's model: 0.300, the paper 1.000" in worse
+    assert "- Table 2, IMDB, by variance, DiTabDDPM (10), PF: 0.500, the paper 0.924" in worse
+    assert worse.count("DiTabDDPM (3066), PF") == 1  # one run, one value of the paper
+    assert "VAE" not in worse
+    assert "- Table 3, IMDB, DiGNNExplainer, PF: 0.500" in missed
+    assert "Table 3, IMDB, DiGNNExplainer, PF:" not in worse
+
+
+def test_values_whose_target_is_a_multiple_of_nothing_are_named() -> None:
+    page = results_page(tables(Run(Setup("mutag"), "fast", 0, values(0.1, floor=-0.001))))
+    apart = page.split("### What was not judged")[1].split("###")[0]
+    assert apart.strip().startswith("2 values.")
+    assert "- ours, Realism of structure, MUTAG, distance of degrees: 0.1000, floor -0.0010" in apart
+    assert "What was not judged" not in results_page(tables(run(Setup("mutag"), 0, 0.1)))
 
 
 def test_weak_models_miss_nothing() -> None:
@@ -132,11 +166,9 @@ def test_weak_models_miss_nothing() -> None:
     assert "DiGNNExplainer, paper's model" in page
 
 
-def test_a_cell_shows_mean_spread_and_runs_and_the_table_its_commits() -> None:
+def test_a_cell_shows_mean_and_spread_and_a_row_runs_and_commits() -> None:
     page = results_page(tables(run(Setup("mutag"), 0, 0.9, "abc"), run(Setup("mutag"), 1, 1.0, None)))
-    assert "| DiGNNExplainer | 1.000 | **0.950 ± 0.071** | 0.425 | 0.950 ± 0.071 | 2 |" in page
-    assert "abc (" in page
-    assert "not noted (" in page
+    assert "| DiGNNExplainer | 1.000 | **0.950 ± 0.071** | 0.425 | 0.950 ± 0.071 | 2 | abc, not noted |" in page
 
 
 def test_explanations_are_told_in_words() -> None:

@@ -24,7 +24,7 @@ from dignn.core.suggestions import not_known
 from dignn.reproduce.checks import UNKNOWN
 from dignn.reproduce.claims import judged
 from dignn.reproduce.definition import Definition
-from dignn.reproduce.filled import BETTER, EQUAL, MET, MISSED, NOT_RUN, WORSE, filled
+from dignn.reproduce.filled import BETTER, EQUAL, MET, MISSED, NOT_JUDGED, NOT_RUN, WORSE, filled
 from dignn.reproduce.planning import Wanted, expected_seconds, unfinished, wanted
 from dignn.reproduce.registry import TABLES
 from dignn.reproduce.results_page import results_page
@@ -231,7 +231,7 @@ def _say_plan(
 
 
 def _show(contents: Mapping[str, Any], written: Mapping[str, Any], out: Path, page: Path | None, *, json: bool) -> None:
-    states = (BETTER, EQUAL, WORSE, MET, MISSED, NOT_RUN)
+    states = (BETTER, EQUAL, WORSE, MET, MISSED, NOT_JUDGED, NOT_RUN)
     counts = {
         name: {state: sum(cell["verdict"] == state for cell in content["cells"]) for state in states}
         for name, content in contents.items()

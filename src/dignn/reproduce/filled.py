@@ -15,6 +15,8 @@ from dignn.reproduce.runs import Finished, Run
 
 TABLE_FORMAT = "dignn.Table.1"
 NOT_RUN, BETTER, EQUAL, WORSE, MET, MISSED = "not run", "better", "equal", "worse", "met", "missed"
+# There is a value and a target, but the latter is a multiple of a floor that is nothing.
+NOT_JUDGED = "not judged"
 _DIGITS = 6
 _STANDS: dict[str, Callable[[float, float], bool]] = {"≤": operator.le, "≥": operator.ge, ">": operator.gt}
 
@@ -67,8 +69,7 @@ def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
     if cell.target is not None:
         bound = _bound(cell.target, floor)
         found["target"] = {"relation": cell.target.relation, "bound": bound, "of_floor": cell.target.of_floor}
-        met = ours is not None and bound is not None and _STANDS[cell.target.relation](ours["mean"], bound)
-        found["verdict"] = None if ours is None or bound is None else MET if met else MISSED
+        found["verdict"] = None if ours is None else _judged(cell.target, ours["mean"], bound)
     elif cell.paper is not None and ours is not None:
         found["verdict"] = verdict(figure, cell.paper, ours["mean"], floor)
     if not there and (cell.target is not None or cell.paper is not None):
@@ -89,6 +90,12 @@ def _runs(cell: Cell, finished: Finished, preset: str) -> tuple[list[Run], bool]
 def _controls(cell: Cell, beside: Sequence[Run]) -> dict[str, float]:
     found = {name: _middle(cell.control(name), beside) for name in SHOWN_CONTROLS}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _judged(target: Target, ours: float, bound: float | None) -> str:
+    if bound is None:
+        return NOT_JUDGED
+    return MET if _STANDS[target.relation](ours, bound) else MISSED
 
 
 def _bound(target: Target, floor: float | None) -> float | None:
