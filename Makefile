@@ -63,7 +63,8 @@ notebook: $(STAMP)
 # the paper's tables: makes what is missing of three runs of each kind, which takes hours and goes on where it stopped
 # Of a run that several files tell of the last one counts for everything: that of explanations, which is made anew most often.
 RECORDED := $(patsubst %,docs/benchmarks/%.jsonl,fidelity feature_bank comparison explanations)
-REPRODUCE := $(BIN)/dignn reproduce all --runs 3 --out docs/results --recorded $(RECORDED) --page docs/results.md
+REPRODUCE := $(BIN)/dignn reproduce all --runs 3 --out docs/results --folders runs/reproduce/runs \
+	--recorded $(RECORDED) --page docs/results.md
 results: $(STAMP)
 	$(REPRODUCE)
 

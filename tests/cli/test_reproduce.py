@@ -155,6 +155,45 @@ def test_runs_of_a_comparison_count_where_they_are_the_same(tmp_path: Path, aske
     assert mine["ours"]["commits"] == ["abc", "def"]
 
 
+def test_tables_are_not_written_without_values_that_they_have(
+    tmp_path: Path, asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder whose runs were recorded elsewhere loses nothing because somebody forgets to name the files."""
+    out, recorded, line = (
+        tmp_path / "out",
+        tmp_path / "some.jsonl",
+        line_of(Wanted(Setup("mutag"), "fast", 0, frozenset())),
+    )
+    append_line(recorded, line)
+    assert run("reproduce", "table3", "--render", "--out", out, "--recorded", recorded) == 0
+    before = (out / "table3.json").read_text()
+    capsys.readouterr()
+    assert run(*words(out)) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "out has values in table3.json of runs that neither its runs.jsonl nor --recorded tells of; give" in told
+    assert (out / "table3.json").read_text() == before
+    assert asked == []
+    assert run("reproduce", "table1", "--render", "--out", out) == 0  # another table loses nothing
+    assert run(*words(out), "--plan") == 0  # nor does one that is not written
+    append_line(out / RUN_LINES, line)
+    assert run("reproduce", "table3", "--render", "--out", out) == 0
+
+
+def test_run_folders_are_beside_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Path] = []
+
+    def make(one: Wanted, folder: Path, download: bool) -> dict[str, Any]:
+        given.append(folder)
+        return line_of(one)
+
+    monkeypatch.setattr(reproduced_runs, "wanted_line", make)
+    monkeypatch.setattr(reproduced_runs, "_trained", lambda setup, seed, download: {})
+    assert run("reproduce", "table7", "--dataset", "mutag", "--runs", 1, "--jobs", 1, "--out", tmp_path) == 0
+    folders = ["--folders", tmp_path / "elsewhere"]
+    assert run("reproduce", "table7", "--dataset", "mutag", "--runs", 2, "--jobs", 1, "--out", tmp_path, *folders) == 0
+    assert given == [tmp_path / "runs", tmp_path / "elsewhere"]
+
+
 def test_runs_of_benchmarks_are_read(tmp_path: Path) -> None:
     path = tmp_path / "some.jsonl"
     metrics = {**values(0.4), "details": {"motifs": {"by_class": [{"occur": 3}]}, "distinct": {}, "coverage": {}}}
