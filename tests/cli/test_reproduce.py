@@ -194,6 +194,22 @@ def test_run_folders_are_beside_the_tables(tmp_path: Path, monkeypatch: pytest.M
     assert given == [tmp_path / "runs", tmp_path / "elsewhere"]
 
 
+def test_a_gcn_of_converted_data_is_another_model_than_the_papers(tmp_path: Path) -> None:
+    """Also of a data set that the paper does not have; of one kind of node nothing is converted."""
+    path = tmp_path / "comparison.jsonl"
+    common = {"preset": "fast", "form": "strong", "budget": 1536, "seed": 0, **values(0.4)}
+    for name in ("planted", "imdb", "mutag"):
+        for row in ("dignnexplainer-gcn", "xgnn-homogeneous"):
+            append_line(path, {**common, "run": f"{row}-0", "names": [row], "dataset": name, "converted": True})
+    forms = [(each.setup.dataset, each.setup.explainer, each.setup.form) for each in recorded_runs([path])]
+    expected = {"planted": "gcn", "imdb": "gcn", "mutag": "paper"}
+    assert forms == [(name, row, form) for name, form in expected.items() for row in ("dignnexplainer", "xgnn")]
+
+
+def test_columns_are_the_same_in_any_order() -> None:
+    assert Setup("dblp", columns=("paper=50", "author=50")) == Setup("dblp", columns=("author=50", "paper=50"))
+
+
 def test_runs_of_benchmarks_are_read(tmp_path: Path) -> None:
     path = tmp_path / "some.jsonl"
     metrics = {**values(0.4), "details": {"motifs": {"by_class": [{"occur": 3}]}, "distinct": {}, "coverage": {}}}
@@ -264,6 +280,43 @@ def test_lines_of_another_kind_are_refused(tmp_path: Path, line: str, capsys: py
     path.write_text(line + "\n")
     assert run("reproduce", "table3", "--render", "--out", tmp_path / "out", "--recorded", path) == 2
     assert "line 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"seed": "1"}, "its seed is no whole number"),
+        ({"seed": True}, "its seed is no whole number"),
+        ({"seconds": "10"}, "its seconds are no number"),
+        ({"timings": {"GGT": 1.0}}, "its timings are no numbers, WALL among them"),
+        ({"timings": {"GGT": "1", "WALL": 2.0}}, "its timings are no numbers"),
+        ({"best": [1]}, "its best explanations are no object"),
+        ({"best": {"1": {}}}, "the best explanation of class 1 is not told"),
+        ({"best": {"one": {}}}, "the best explanation of class one is not told"),
+        ({"preset": 1}, "its preset is no text"),
+        ({"commit": 1}, "its commit is no text"),
+        ({"machine": "mine"}, "its machine is no object"),
+        ({"setup": {"dataset": 1, "explainer": "xgnn", "form": "strong"}}, "its dataset is no text"),
+        ({"mean_nodes": float("nan")}, "NaN is no number of JSON"),
+    ],
+)
+def test_lines_that_tables_cannot_be_made_of_are_refused(
+    tmp_path: Path, changed: dict[str, Any], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "some.jsonl"
+    good = line_of(Wanted(Setup("mutag"), "fast", 0, frozenset()))
+    path.write_text(f"{json.dumps(good)}\n{json.dumps(good | changed)}\n")
+    assert run("reproduce", "all", "--render", "--out", tmp_path / "out", "--recorded", path) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "line 2" in said
+    assert told in said
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "some.jsonl"
+    path.write_bytes(b"\xff\n")
+    assert run("reproduce", "table3", "--render", "--out", tmp_path / "out", "--recorded", path) == 2
+    assert "is no text in UTF-8" in " ".join(capsys.readouterr().err.split())
 
 
 # -- a real run ---------------------------------------------------------------------------------------

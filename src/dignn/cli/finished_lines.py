@@ -25,7 +25,7 @@ def read_lines(path: Path, needed: Sequence[str] = ()) -> list[dict[str, Any]]:
     found = []
     for number, line in enumerate(_whole_lines(path), start=1):
         try:
-            found.append(json.loads(line))
+            found.append(json.loads(line, parse_constant=_refused))
             if not isinstance(found[-1], dict):
                 raise ValueError("it is no object")
             lacking = [name for name in needed if name not in found[-1]]
@@ -60,6 +60,10 @@ def _whole_lines(path: Path) -> list[str]:
         raise DignnError(f"{path} cannot be read ({error.strerror}); give another file") from error
     except UnicodeDecodeError as error:
         raise DignnError(f"{path} is no text in UTF-8 ({error.reason}); give a file of finished runs") from error
+
+
+def _refused(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def _is_whole(line: bytes) -> bool:

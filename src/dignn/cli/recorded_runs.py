@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dignn.cli.checked_run import checked
 from dignn.cli.finished_lines import read_lines
 from dignn.cli.options import EXPLAINER
 from dignn.cli.planned_runs import COMMON_ROW, GCN_ROW, HOMOGENEOUS_ROW
@@ -38,7 +39,7 @@ def recorded_runs(paths: Sequence[Path]) -> list[Run]:
             raise DignnError(f"{path} is not there; give files with a line for every finished run by --recorded")
         for number, line in enumerate(read_lines(path), start=1):
             try:
-                found += list(runs_of(line))
+                found += [checked(run) for run in runs_of(line)]
             except (KeyError, TypeError, AttributeError, ValueError) as error:
                 raise DignnError(
                     f"{path}, line {number}, is no run that tables are made of ({type(error).__name__}: {error}); "
@@ -74,7 +75,8 @@ def _compared(line: Recorded) -> Iterator[Run]:
     first = line["names"][0]
     if line["dataset"] not in DATASETS or first.endswith(f"-{COMMON_ROW}"):
         return
-    gcn = first == GCN_ROW or first.endswith(f"-{HOMOGENEOUS_ROW}")
+    # Lines of earlier code do not say whether the data was converted, but rows do.
+    gcn = line.get("converted", first == GCN_ROW or first.endswith(f"-{HOMOGENEOUS_ROW}"))
     explainer = EXPLAINER if first == GCN_ROW else first.removesuffix(f"-{HOMOGENEOUS_ROW}")
     chosen = line.get("columns") or {"chosen": {}, "by": "variance", "words_only": False}
     if chosen["words_only"]:
