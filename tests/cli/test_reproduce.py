@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from command_line import run
-from dignn.cli import made_run, reproduced_runs
+from dignn.cli import reproduced_runs
 from dignn.cli.finished_lines import append_line, read_lines
 from dignn.cli.recorded_runs import recorded_runs
 from dignn.cli.reproduced_runs import RUN_LINES, wanted_line
 from dignn.core.errors import DignnError
+from dignn.explainers import prepared
 from dignn.reproduce.planning import Wanted
 from dignn.reproduce.setups import Setup
 from reproduce.hand_made_runs import values
@@ -324,9 +325,11 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path, capsys: pytest.Captur
 
 @pytest.mark.usefixtures("haste")
 def test_a_line_tells_what_the_run_folder_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(made_run, "commit", lambda: "abc")
+    monkeypatch.setattr(prepared, "commit", lambda: "abc")
     one = Wanted(Setup("planted", "random-tree", changes=(("candidates", 48),)), "smoke", 3, frozenset())
     line = wanted_line(one, tmp_path, False)
+    monkeypatch.setattr(prepared, "commit", lambda: "def")
+    assert wanted_line(one, tmp_path, False)["commit"] == "abc"  # what is there was made by other code
     folder = tmp_path / "planted-random-tree-strong-candidates=48-smoke-3"
     metrics = json.loads((folder / "metrics.json").read_text())
     assert line["candidates"]["paper"]["pf"] == pytest.approx(metrics["candidates"]["paper"]["pf"], abs=1e-6)
@@ -340,6 +343,10 @@ def test_a_line_tells_what_the_run_folder_has(tmp_path: Path, monkeypatch: pytes
     assert 10 <= line["mean_nodes"] <= 15
     assert line["commit"] == "abc"
     assert "floor" not in line  # that of our method's run stands for all
+    config = json.loads((folder / "config.json").read_text())
+    del config["versions"]["commit"]  # a folder of earlier code
+    (folder / "config.json").write_text(json.dumps(config))
+    assert "commit" not in wanted_line(one, tmp_path, False)
     told = json.loads((folder / "explanations.json").read_text())["classes"]
     for best in line["best"].values():
         first = told[best["class"]][0]
