@@ -21,7 +21,6 @@ from dignn.core.files import write_text
 from dignn.core.presets import DEFAULT_PRESET
 from dignn.core.run_folder import CONFIG
 from dignn.core.suggestions import not_known
-from dignn.reproduce.checks import UNKNOWN
 from dignn.reproduce.claims import judged
 from dignn.reproduce.definition import Definition
 from dignn.reproduce.filled import BETTER, EQUAL, MET, MISSED, NOT_JUDGED, NOT_RUN, WORSE, filled
@@ -30,6 +29,7 @@ from dignn.reproduce.registry import TABLES
 from dignn.reproduce.results_page import results_page
 from dignn.reproduce.runs import Finished
 from dignn.reproduce.table_files import Cells, lost, read_tables, write_table
+from dignn.reproduce.verdicts import UNKNOWN
 
 if TYPE_CHECKING:
     from dignn.core.progress import Progress

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 # Behind a commit: the code was changed since, so that the commit does not say which code it was.
-CHANGED = "-dirty"
+DIRTY = "-dirty"
 
 
 def commit(home: Path | None = None) -> str | None:
@@ -22,7 +22,7 @@ def commit(home: Path | None = None) -> str | None:
     if _git(folder, "ls-files", "--error-unmatch", "__init__.py") is None:
         return None
     changed = _git(folder, "status", "--porcelain", "--", ".")
-    return f"{_git(folder, 'describe', '--always')}{CHANGED if changed else ''}"
+    return f"{_git(folder, 'describe', '--always')}{DIRTY if changed else ''}"
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

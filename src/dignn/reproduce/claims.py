@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from operator import ge, gt, le, lt
 
-from dignn.reproduce.checks import Check, against_all, compared, in_words, state
 from dignn.reproduce.definition import PAPERS, STRONG
 from dignn.reproduce.paper_setups import CONVERTED, COSINE, GCN_ROW_OF_PAPER, OUR_ROW, PAPER_SETS, PAPER_TITLES
 from dignn.reproduce.table_files import Cells, FilledCell
@@ -15,7 +14,8 @@ from dignn.reproduce.tables.table1 import PUBLISHED_MMD
 from dignn.reproduce.tables.table2 import ALL_COLUMNS, CONTINUOUS, DISCRETE
 from dignn.reproduce.tables.table3 import PUBLISHED_FAITHFULNESS
 from dignn.reproduce.tables.table4 import ALL_SIZES_ROW, ONE_SIZE_ROW, PER_SIZE_ROW
-from dignn.reproduce.tables.table5 import LARGE, SECONDS, SIZES_GROUP, SMALL, TIMED_ALIKE
+from dignn.reproduce.tables.table5 import LARGE_SET, SECONDS, SIZES_GROUP, SMALL_SET, TIMED_ALIKE
+from dignn.reproduce.verdicts import Check, against_all, compared, in_words, state
 
 REAL_SETS = PAPER_SETS[:3]
 # How much lower than ours what says nothing must score for a figure to tell them apart; and how many times as long a
@@ -151,9 +151,9 @@ def _faster_than_d4explainer(cells: Cells) -> Iterator[Check]:
 
 
 def _constant_seconds(cells: Cells) -> Iterator[Check]:
-    large = cells.ours("table5", group=SIZES_GROUP, row=PAPER_TITLES[LARGE])
+    large = cells.ours("table5", group=SIZES_GROUP, row=PAPER_TITLES[LARGE_SET])
     words = "{} s on 871 nodes, {} s on 26,128"
-    for small in cells.of("table5", group=SIZES_GROUP, row=PAPER_TITLES[SMALL]):
+    for small in cells.of("table5", group=SIZES_GROUP, row=PAPER_TITLES[SMALL_SET]):
         yield _timed_alike("Tree-Cycle beside DBLP", small, large, lambda one, other: other <= _ABOUT * one, words)
 
 

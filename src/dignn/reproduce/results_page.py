@@ -56,7 +56,8 @@ def _what_it_is(tables: Mapping[str, FilledTable]) -> str:
         f"are graphs that are wrong in one known way. What has no run says so. {WHAT_MISSES_ARE} Misses are bold "
         "and listed here; other values of our method that are worse than the paper's are listed apart. "
         f"{_runs_there_are(tables)} The last column of a table says at which commit its runs were made: where there "
-        "are several, means are over runs of different code. `dignn reproduce all --plan` says which runs are missing."
+        "are several, means are over runs of different code, and where none was noted they may be. "
+        "`dignn reproduce all --plan` says which runs are missing."
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-from dignn.core.code_version import CHANGED
+from dignn.core.code_version import DIRTY
 from dignn.core.run_folder import WALL
 from dignn.reproduce.setups import Setup
 
@@ -37,7 +37,7 @@ class Run:
 
         Only of such runs seconds say which is faster. Of what nobody noted nothing is known.
         """
-        known = self.commit is not None and not self.commit.endswith(CHANGED) and self.machine is not None
+        known = self.commit is not None and not self.commit.endswith(DIRTY) and self.machine is not None
         return known and (self.commit, self.machine) == (other.commit, other.machine)
 
 
