@@ -20,7 +20,6 @@ from typing import Any
 
 from benchmarks.measure import memory_of_children, peak_memory
 from benchmarks.tables import add_run_options, read_runs, run_apart
-from dignn.core.code_version import commit
 from dignn.core.machine import machine
 
 DATASETS = ("dblp", "imdb", "mutag", "ba-shapes", "tree-cycle", "tree-grids", "ba-3motif", "planted")
@@ -74,6 +73,7 @@ def run(name: str, seed: int, runs: Path, measure: bool, untimed: bool) -> dict[
     from dignn.cli.main import main as dignn
     from dignn.cli.run_parts import best_of, mean_nodes
     from dignn.core.files import read_json
+    from dignn.core.run_folder import made_at
     from dignn.explanations.explanation import Explanations
 
     dataset, *columns = FEWER.get(name, (name,))
@@ -98,7 +98,7 @@ def run(name: str, seed: int, runs: Path, measure: bool, untimed: bool) -> dict[
         "best": _rounded(best_of(Explanations.load(folder))),
         "metrics": _rounded(read_json(folder / "metrics.json")),
         "texts": {of: several[0]["evidence"]["text"] for of, several in explanations["classes"].items() if several},
-        "commit": commit(),
+        "commit": made_at(folder),
         "machine": machine(),
     }
 

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from command_line import run
-from dignn.cli import made_run, reproduced_runs
+from dignn.cli import reproduced_runs
 from dignn.cli.finished_lines import append_line, read_lines
 from dignn.cli.recorded_runs import recorded_runs
 from dignn.cli.reproduced_runs import RUN_LINES, wanted_line
 from dignn.core.errors import DignnError
+from dignn.explainers import prepared
 from dignn.reproduce.planning import Wanted
 from dignn.reproduce.setups import Setup
 from reproduce.hand_made_runs import values
@@ -155,6 +156,61 @@ def test_runs_of_a_comparison_count_where_they_are_the_same(tmp_path: Path, aske
     assert mine["ours"]["commits"] == ["abc", "def"]
 
 
+def test_tables_are_not_written_without_values_that_they_have(
+    tmp_path: Path, asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder whose runs were recorded elsewhere loses nothing because somebody forgets to name the files."""
+    out, recorded, line = (
+        tmp_path / "out",
+        tmp_path / "some.jsonl",
+        line_of(Wanted(Setup("mutag"), "fast", 0, frozenset())),
+    )
+    append_line(recorded, line)
+    assert run("reproduce", "table3", "--render", "--out", out, "--recorded", recorded) == 0
+    before = (out / "table3.json").read_text()
+    capsys.readouterr()
+    assert run(*words(out)) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "out has values in table3.json of runs that neither its runs.jsonl nor --recorded tells of; give" in told
+    assert (out / "table3.json").read_text() == before
+    assert asked == []
+    assert run("reproduce", "table1", "--render", "--out", out) == 0  # another table loses nothing
+    assert run(*words(out), "--plan") == 0  # nor does one that is not written
+    append_line(out / RUN_LINES, line)
+    assert run("reproduce", "table3", "--render", "--out", out) == 0
+
+
+def test_run_folders_are_beside_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Path] = []
+
+    def make(one: Wanted, folder: Path, download: bool) -> dict[str, Any]:
+        given.append(folder)
+        return line_of(one)
+
+    monkeypatch.setattr(reproduced_runs, "wanted_line", make)
+    monkeypatch.setattr(reproduced_runs, "_trained", lambda setup, seed, download: {})
+    assert run("reproduce", "table7", "--dataset", "mutag", "--runs", 1, "--jobs", 1, "--out", tmp_path) == 0
+    folders = ["--folders", tmp_path / "elsewhere"]
+    assert run("reproduce", "table7", "--dataset", "mutag", "--runs", 2, "--jobs", 1, "--out", tmp_path, *folders) == 0
+    assert given == [tmp_path / "runs", tmp_path / "elsewhere"]
+
+
+def test_a_gcn_of_converted_data_is_another_model_than_the_papers(tmp_path: Path) -> None:
+    """Also of a data set that the paper does not have; of one kind of node nothing is converted."""
+    path = tmp_path / "comparison.jsonl"
+    common = {"preset": "fast", "form": "strong", "budget": 1536, "seed": 0, **values(0.4)}
+    for name in ("planted", "imdb", "mutag"):
+        for row in ("dignnexplainer-gcn", "xgnn-homogeneous"):
+            append_line(path, {**common, "run": f"{row}-0", "names": [row], "dataset": name, "converted": True})
+    forms = [(each.setup.dataset, each.setup.explainer, each.setup.form) for each in recorded_runs([path])]
+    expected = {"planted": "gcn", "imdb": "gcn", "mutag": "paper"}
+    assert forms == [(name, row, form) for name, form in expected.items() for row in ("dignnexplainer", "xgnn")]
+
+
+def test_columns_are_the_same_in_any_order() -> None:
+    assert Setup("dblp", columns=("paper=50", "author=50")) == Setup("dblp", columns=("author=50", "paper=50"))
+
+
 def test_runs_of_benchmarks_are_read(tmp_path: Path) -> None:
     path = tmp_path / "some.jsonl"
     metrics = {**values(0.4), "details": {"motifs": {"by_class": [{"occur": 3}]}, "distinct": {}, "coverage": {}}}
@@ -227,14 +283,53 @@ def test_lines_of_another_kind_are_refused(tmp_path: Path, line: str, capsys: py
     assert "line 1" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"seed": "1"}, "its seed is no whole number"),
+        ({"seed": True}, "its seed is no whole number"),
+        ({"seconds": "10"}, "its seconds are no number"),
+        ({"timings": {"GGT": 1.0}}, "its timings are no numbers, WALL among them"),
+        ({"timings": {"GGT": "1", "WALL": 2.0}}, "its timings are no numbers"),
+        ({"best": [1]}, "its best explanations are no object"),
+        ({"best": {"1": {}}}, "the best explanation of class 1 is not told"),
+        ({"best": {"one": {}}}, "the best explanation of class one is not told"),
+        ({"preset": 1}, "its preset is no text"),
+        ({"commit": 1}, "its commit is no text"),
+        ({"machine": "mine"}, "its machine is no object"),
+        ({"setup": {"dataset": 1, "explainer": "xgnn", "form": "strong"}}, "its dataset is no text"),
+        ({"mean_nodes": float("nan")}, "NaN is no number of JSON"),
+    ],
+)
+def test_lines_that_tables_cannot_be_made_of_are_refused(
+    tmp_path: Path, changed: dict[str, Any], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "some.jsonl"
+    good = line_of(Wanted(Setup("mutag"), "fast", 0, frozenset()))
+    path.write_text(f"{json.dumps(good)}\n{json.dumps(good | changed)}\n")
+    assert run("reproduce", "all", "--render", "--out", tmp_path / "out", "--recorded", path) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "line 2" in said
+    assert told in said
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "some.jsonl"
+    path.write_bytes(b"\xff\n")
+    assert run("reproduce", "table3", "--render", "--out", tmp_path / "out", "--recorded", path) == 2
+    assert "is no text in UTF-8" in " ".join(capsys.readouterr().err.split())
+
+
 # -- a real run ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("haste")
 def test_a_line_tells_what_the_run_folder_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(made_run, "commit", lambda: "abc")
+    monkeypatch.setattr(prepared, "commit", lambda: "abc")
     one = Wanted(Setup("planted", "random-tree", changes=(("candidates", 48),)), "smoke", 3, frozenset())
     line = wanted_line(one, tmp_path, False)
+    monkeypatch.setattr(prepared, "commit", lambda: "def")
+    assert wanted_line(one, tmp_path, False)["commit"] == "abc"  # what is there was made by other code
     folder = tmp_path / "planted-random-tree-strong-candidates=48-smoke-3"
     metrics = json.loads((folder / "metrics.json").read_text())
     assert line["candidates"]["paper"]["pf"] == pytest.approx(metrics["candidates"]["paper"]["pf"], abs=1e-6)

@@ -10,7 +10,7 @@ import pytest
 
 from dignn.core.errors import RunFolderError
 from dignn.core.files import read_json, write_json
-from dignn.core.run_folder import STAGES, WALL, Run, read_timings, seconds_until_shown
+from dignn.core.run_folder import STAGES, WALL, Run, made_at, read_timings, seconds_until_shown
 
 
 def artifact(run: Run, name: str, made: list[str], *, anew: bool = False) -> dict:
@@ -238,3 +238,15 @@ def test_without_a_folder_everything_is_made_and_nothing_kept() -> None:
     run = Run()
     assert [artifact(run, "a.json", made)["number"] for _ in range(2)] == [1, 2]
     assert made == ["a.json", "a.json"]
+
+
+@pytest.mark.parametrize(
+    ("noted", "commit"),
+    [({"versions": {"dignn": "1", "commit": "abc"}}, "abc"), ({"versions": {"dignn": "1"}}, None), ({}, None)],
+)
+def test_the_commit_of_a_folder_is_that_which_began_it(tmp_path: Path, noted: dict, commit: str | None) -> None:
+    for versions in (noted, {"versions": {"commit": "later"}}):
+        run = Run(tmp_path)
+        run.identify({"seed": 0}, {"versions": {}, **versions})
+        run.claim()
+    assert made_at(tmp_path) == commit

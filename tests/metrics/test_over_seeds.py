@@ -10,6 +10,7 @@ from dignn.metrics.over_seeds import (
     COMPARED_FIGURES,
     PREDICTED,
     ComparedFigure,
+    PlantedFigure,
     by_row,
     mean_and_spread,
     over_seeds,
@@ -67,3 +68,22 @@ def test_what_no_row_has_is_not_shown() -> None:
     titles = [figure.title for figure in shown_figures({"one": [a_run()]})]
     assert titles == ["PF", "MMD", "seconds", "GiB", "scored"]
     assert len({figure.title for figure in COMPARED_FIGURES}) == len(COMPARED_FIGURES)
+
+
+def test_what_was_planted_is_told_by_motifs_and_keywords() -> None:
+    """Nothing found is nothing right; a class without keywords does not count for them; ``mean`` is no class."""
+    nothing = dict.fromkeys(("keyword_recall", "keyword_precision"))
+    planted = {
+        "mean": {"motif_recall": 0.9, "motif_precision": 0.9, **nothing},
+        "a": {"motif_recall": 0.5, "motif_precision": 0.75, "keyword_recall": 0.25, "keyword_precision": 0.5},
+        "b": {"motif_recall": 0.0, "motif_precision": None, **nothing},
+    }
+    run = a_run(candidates={"sound": {"planted": planted}})
+    motifs, keywords = (figure for figure in COMPARED_FIGURES if figure.title.startswith("planted"))
+    assert motifs.of(run) == pytest.approx(((0.5 + 0.75) / 2 + 0.0) / 2)
+    assert keywords.of(run) == pytest.approx(0.375)
+    precision = PlantedFigure("motif precision", motifs.path, parts=("motif_precision",))
+    assert precision.of(run) == pytest.approx(0.375)
+    assert motifs.of(a_run()) is None
+    unknown = a_run(candidates={"sound": {"planted": {"a": nothing}}})
+    assert keywords.of(unknown) is None

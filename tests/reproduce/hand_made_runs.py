@@ -9,7 +9,7 @@ from dignn.reproduce.setups import Setup
 
 
 def values(pf: float, floor: float = 0.75) -> dict[str, Any]:
-    """Parts of a run whose figures are ``pf``, of real graphs ``floor``, and of noise a quarter."""
+    """Parts of a run whose figures are ``pf``, of real graphs ``floor``, of noise a quarter, of chosen ones a half."""
     layer = {
         "paper": {"pf": pf, "gf": pf, "mmd": {"node_type": pf, "degree": pf}, "cosine": pf},
         "sound": {"contrast": {"one": pf, "other": pf - 0.5}, "typed_gf": pf, "mmd": {"degree": pf}},
@@ -19,15 +19,23 @@ def values(pf: float, floor: float = 0.75) -> dict[str, Any]:
         "sound": {"typed_gf": floor, "mmd": {"degree": floor}},
     }
     noise = {"paper": {"pf": 0.25, "gf": 0.25}, "sound": {}}
+    subgraphs = {"paper": {"pf": 0.5, "gf": 0.5}, "sound": {}}
     return {
         **layer,
         "candidates": layer,
         "floor": real,
-        "control": {"column_noise": noise},
+        "control": {"real_subgraphs": subgraphs, "column_noise": noise},
         "seconds": 10.0,
         "timings": {"GGT": 4.0, "EVAL": 2.0, "WALL": 12.0},
     }
 
 
+MACHINE = {"cores": 2}
+
+
 def run(setup: Setup, seed: int, pf: float, commit: str | None = "abc", preset: str = "fast") -> Run:
-    return Run(setup, preset, seed, values(pf), commit)
+    return Run(setup, preset, seed, values(pf), commit, MACHINE)
+
+
+def timed(setup: Setup, seed: int, seconds: float, commit: str | None = "abc", cores: int = 2) -> Run:
+    return Run(setup, "fast", seed, {"seconds": seconds}, commit, {"cores": cores})

@@ -11,7 +11,7 @@ from dignn.reproduce.definition import LIKE_REAL, PAPERS, Cell, Definition, Targ
 from dignn.reproduce.filled import filled, verdict
 from dignn.reproduce.runs import Finished, Run
 from dignn.reproduce.setups import Setup
-from reproduce.hand_made_runs import run, values
+from reproduce.hand_made_runs import run, timed, values
 
 OURS, RIVAL = Setup("dblp"), Setup("dblp", "xgnn")
 PF = ComparedFigure("PF", ("candidates", "paper", "pf"))
@@ -39,13 +39,29 @@ def test_ours_is_the_mean_over_seeds_with_its_deviation_and_commits() -> None:
     assert (alone["sd"], alone["commits"]) == (None, ["not noted"])
 
 
-def test_of_several_runs_of_a_seed_the_last_that_has_the_part_counts() -> None:
+def test_of_several_runs_of_a_seed_the_last_counts_for_everything() -> None:
+    """Also where it has less to tell: figures of two runs do not meet in a table."""
     older, newer = run(OURS, 0, 0.6, "old"), run(OURS, 0, 0.9, "new")
+    found = only(Cell("DBLP", "ours", PF, OURS), older, newer)
+    assert (found["ours"]["mean"], found["ours"]["commits"]) == (0.9, ["new"])  # type: ignore[index]
     without = Run(OURS, "fast", 0, {"timings": {"GGT": 1.0}}, "newest")
-    found = only(Cell("DBLP", "ours", PF, OURS), older, newer, without)
-    assert found["ours"]["mean"] == 0.9  # type: ignore[index]
+    assert only(Cell("DBLP", "ours", PF, OURS, 0.5), older, newer, without)["verdict"] == "not run"
     stage = only(Cell("DBLP", "ours", ComparedFigure("GGT", ("timings", "GGT")), OURS), older, newer, without)
     assert stage["ours"]["commits"] == ["newest"]  # type: ignore[index]
+
+
+def test_seconds_beside_another_method_are_of_runs_that_were_made_like_its_own() -> None:
+    """At the same commit, on the same machine, with every seed; which run counts elsewhere does not matter."""
+    cell = Cell("DBLP", "rival", ComparedFigure("seconds", ("seconds",)), OURS, made_like=RIVAL)
+    theirs, ours, newer = timed(RIVAL, 0, 9.0), timed(OURS, 0, 5.0), timed(OURS, 0, 3.0, "new")
+    assert only(cell, theirs, ours, newer)["ours"]["mean"] == 5.0  # type: ignore[index]
+    for other in (newer, timed(OURS, 0, 5.0, cores=8), timed(OURS, 1, 5.0)):
+        found = only(cell, theirs, other)
+        assert (found["ours"], found["applies"]) == (None, False)
+    assert only(cell, theirs, timed(RIVAL, 1, 9.0), ours)["ours"] is None  # not of all seeds
+    for unknown in (None, "abc-dirty"):
+        assert only(cell, timed(RIVAL, 0, 9.0, unknown), timed(OURS, 0, 5.0, unknown))["ours"] is None
+    assert only(cell, ours)["applies"] is True  # the rival was not run
 
 
 def test_a_cell_without_a_run_says_so_and_keeps_the_papers_value() -> None:
@@ -67,7 +83,7 @@ def test_floor_and_controls_are_those_of_the_yardstick() -> None:
     assert found["floor"] == 0.75
     assert found["controls"] == {}  # they are told once, by our method's own row
     own = only(Cell("DBLP", "ours", PF, OURS, 0.5, beside=OURS), run(OURS, 0, 0.9))
-    assert own["controls"] == {"column_noise": 0.25}
+    assert own["controls"] == {"real_subgraphs": 0.5, "column_noise": 0.25}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +113,8 @@ def test_targets_are_numbers_or_multiples_of_the_floor() -> None:
     assert state(Target(">", 0.9), 0.9) == "missed"
     assert state(Target("≤", 2.0, of_floor=True), 1.5) == "met"
     assert state(Target("≤", 2.0, of_floor=True), 1.51) == "missed"
-    assert state(Target("≤", 2.0, of_floor=True), 1.51, floor=0.0) is None  # a multiple of nothing says nothing
+    assert state(Target("≤", 2.0, of_floor=True), 1.51, floor=0.0) == "not judged"  # of nothing a multiple
+    assert state(Target("≤", 2.0, of_floor=True), 1.51, floor=-0.1) == "not judged"
 
 
 def test_of_classes_the_lowest_counts_where_the_figure_says_so() -> None:

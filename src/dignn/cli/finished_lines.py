@@ -3,44 +3,72 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dignn.core.errors import DignnError
-from dignn.core.files import write_text
+from dignn.core.locks import locked
 
 
 def read_lines(path: Path, needed: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """The finished runs that a file tells of; a line that was cut off while it was written does not count.
+    """The finished runs that a file tells of; a last line that was cut off while it was written does not count.
 
     Args:
         path: the file, which need not be there.
         needed: what every line has.
 
     Raises:
-        DignnError: the file holds something else.
+        DignnError: the file cannot be read, or holds something else.
     """
-    if not path.is_file():
-        return []
     found = []
-    *whole, _ = path.read_text(encoding="utf-8").split("\n")
-    for number, line in enumerate(whole, start=1):
+    for number, line in enumerate(_whole_lines(path), start=1):
         try:
-            found.append(json.loads(line))
+            found.append(json.loads(line, parse_constant=_refused))
+            if not isinstance(found[-1], dict):
+                raise ValueError("it is no object")
             lacking = [name for name in needed if name not in found[-1]]
             if lacking:
                 raise ValueError(f"it lacks {lacking[0]}")
-        except (ValueError, TypeError) as error:
+        except ValueError as error:
             raise DignnError(f"{path} is damaged (line {number}: {error}); delete that line and run again") from error
     return found
 
 
 def append_line(path: Path, line: Mapping[str, Any]) -> None:
-    """Adds a finished run."""
+    """Adds a finished run, in one piece, whoever else adds one at the same time."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    if not text.endswith("\n") and text:  # a line was cut off
-        write_text(path, text[: text.rfind("\n") + 1])
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line, allow_nan=False) + "\n")
+    text = (json.dumps(line, allow_nan=False) + "\n").encode()
+    with path.open("ab", buffering=0) as file, locked(path):
+        there = path.read_bytes()
+        last = there[there.rfind(b"\n") + 1 :]
+        if _is_whole(last):
+            text = b"\n" + text
+        elif last:  # a line was cut off
+            os.truncate(path, len(there) - len(last))
+        file.write(text)
+
+
+def _whole_lines(path: Path) -> list[str]:
+    """The lines of a file that need not be there; the last without its end only where nothing else of it is lacking."""
+    try:
+        content = path.read_bytes() if path.is_file() else b""
+        *whole, last = content.split(b"\n")
+        return [line.decode() for line in (*whole, *([last] if _is_whole(last) else []))]
+    except OSError as error:
+        raise DignnError(f"{path} cannot be read ({error.strerror}); give another file") from error
+    except UnicodeDecodeError as error:
+        raise DignnError(f"{path} is no text in UTF-8 ({error.reason}); give a file of finished runs") from error
+
+
+def _refused(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a line was written to its end."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False

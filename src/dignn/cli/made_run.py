@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from dignn.cli.run_parts import best_of, mean_nodes, parts_of_metrics
 from dignn.cli.subject import Subject
-from dignn.core.code_version import commit
 from dignn.core.files import read_json
 from dignn.core.machine import machine, watched_memory
 from dignn.core.progress import Progress
-from dignn.core.run_folder import TIMINGS, seconds_until_shown
+from dignn.core.run_folder import TIMINGS, made_at, seconds_until_shown
 
 if TYPE_CHECKING:
     from dignn.explainers.settings import RunSettings
@@ -32,6 +31,7 @@ class MadeRun:
         scored: graphs that the model was asked about, those that explanations are chosen from included.
         gib: the most memory of the run and all its processes.
         mean_nodes: of the graphs that it generated.
+        commit: of the code that began it; None where nobody noted it.
     """
 
     explainer: str
@@ -41,6 +41,7 @@ class MadeRun:
     scored: int
     gib: float
     mean_nodes: float
+    commit: str | None
 
     @property
     def validity(self) -> dict[str, int]:
@@ -54,9 +55,8 @@ class MadeRun:
 
     def told(self) -> dict[str, Any]:
         """For a line of a finished run: by which code, what it cost, what it made, and the figures of tables."""
-        made_by = commit()
         return {
-            **({} if made_by is None else {"commit": made_by}),
+            **({} if self.commit is None else {"commit": self.commit}),
             "seconds": self.seconds,
             "gib": self.gib,
             "scored": self.scored,
@@ -87,4 +87,4 @@ def made_run(
         explanations = method.fit().explain()
     scored = read_json(folder / "generation.json", "scored")["scored"] + explanations.about["validity"]["valid"]
     metrics, timings = read_json(folder / "metrics.json", "paper", "sound", "candidates"), read_json(folder / TIMINGS)
-    return MadeRun(explainer, explanations, metrics, timings, scored, memory.gib, mean_nodes(folder))
+    return MadeRun(explainer, explanations, metrics, timings, scored, memory.gib, mean_nodes(folder), made_at(folder))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dignn.cli.checked_run import checked
 from dignn.cli.finished_lines import read_lines
 from dignn.cli.options import EXPLAINER
 from dignn.cli.planned_runs import COMMON_ROW, GCN_ROW, HOMOGENEOUS_ROW
@@ -38,7 +39,7 @@ def recorded_runs(paths: Sequence[Path]) -> list[Run]:
             raise DignnError(f"{path} is not there; give files with a line for every finished run by --recorded")
         for number, line in enumerate(read_lines(path), start=1):
             try:
-                found += list(runs_of(line))
+                found += [checked(run) for run in runs_of(line)]
             except (KeyError, TypeError, AttributeError, ValueError) as error:
                 raise DignnError(
                     f"{path}, line {number}, is no run that tables are made of ({type(error).__name__}: {error}); "
@@ -55,7 +56,7 @@ def runs_of(line: Recorded) -> Iterator[Run]:
         ValueError: it is of no known kind.
     """
     if "setup" in line:
-        yield Run(Setup.from_json(line["setup"]), line["preset"], line["seed"], line, line.get("commit"))
+        yield Run(Setup.from_json(line["setup"]), line["preset"], line["seed"], line, *_made(line))
     elif "names" in line:
         yield from _compared(line)
     elif "validity" in line and "metrics" in line:
@@ -74,7 +75,8 @@ def _compared(line: Recorded) -> Iterator[Run]:
     first = line["names"][0]
     if line["dataset"] not in DATASETS or first.endswith(f"-{COMMON_ROW}"):
         return
-    gcn = first == GCN_ROW or first.endswith(f"-{HOMOGENEOUS_ROW}")
+    # Lines of earlier code do not say whether the data was converted, but rows do.
+    gcn = line.get("converted", first == GCN_ROW or first.endswith(f"-{HOMOGENEOUS_ROW}"))
     explainer = EXPLAINER if first == GCN_ROW else first.removesuffix(f"-{HOMOGENEOUS_ROW}")
     chosen = line.get("columns") or {"chosen": {}, "by": "variance", "words_only": False}
     if chosen["words_only"]:
@@ -82,7 +84,7 @@ def _compared(line: Recorded) -> Iterator[Run]:
     columns = tuple(f"{name}={number}" for name, number in chosen["chosen"].items())
     form = converted_form(line["dataset"]) if gcn else line["form"]
     setup = Setup(line["dataset"], explainer, form, columns, chosen["by"])
-    yield Run(setup, line["preset"], line["seed"], line, line.get("commit"))
+    yield Run(setup, line["preset"], line["seed"], line, *_made(line))
 
 
 def _explained(line: Recorded) -> Run:
@@ -93,11 +95,16 @@ def _explained(line: Recorded) -> Run:
     cost = {} if timings is None else {"timings": timings, "seconds": seconds_until_shown(timings)}
     told = {name: line[name] for name in ("mean_nodes", "best") if name in line}
     values = {**parts_of_metrics(line["metrics"], EXPLAINER), "validity": line["validity"], **told, **cost}
-    return Run(setup, DEFAULT_PRESET, line["seed"], values, line.get("commit"))
+    return Run(setup, DEFAULT_PRESET, line["seed"], values, *_made(line))
 
 
 def _of_benchmark(line: Recorded, what: str, values: dict[str, Any]) -> Run:
     """A run of another benchmark, under a name that no explainer has."""
     dataset, fewer, _ = line["dataset"].partition(", 50 columns")
     setup = Setup(dataset, what, columns=_FEWER if fewer else ())
-    return Run(setup, DEFAULT_PRESET, line["seed"], values, line.get("commit"))
+    return Run(setup, DEFAULT_PRESET, line["seed"], values, *_made(line))
+
+
+def _made(line: Recorded) -> tuple[str | None, Mapping[str, Any] | None]:
+    """By which code, and on which machine."""
+    return line.get("commit"), line.get("machine")

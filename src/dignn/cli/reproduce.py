@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from dignn.cli.console import err, say, say_json, say_path, table
 from dignn.cli.finished_lines import append_line, read_lines
-from dignn.cli.options import EXPLAINER, File, Flag, Preset, settings_of
+from dignn.cli.options import EXPLAINER, File, Flag, Folder, Preset, settings_of
 from dignn.cli.recorded_runs import recorded_runs
 from dignn.cli.reproduced_runs import NEEDED_OF_RUN, RUN_LINES, run_wanted, settings_for
 from dignn.cli.working import load_torch, working
@@ -21,14 +21,15 @@ from dignn.core.files import write_text
 from dignn.core.presets import DEFAULT_PRESET
 from dignn.core.run_folder import CONFIG
 from dignn.core.suggestions import not_known
-from dignn.reproduce.claims import UNKNOWN, judged
+from dignn.reproduce.claims import judged
 from dignn.reproduce.definition import Definition
-from dignn.reproduce.filled import BETTER, EQUAL, MET, MISSED, NOT_RUN, WORSE, filled
+from dignn.reproduce.filled import BETTER, EQUAL, MET, MISSED, NOT_JUDGED, NOT_RUN, WORSE, filled
 from dignn.reproduce.planning import Wanted, expected_seconds, unfinished, wanted
 from dignn.reproduce.registry import TABLES
 from dignn.reproduce.results_page import results_page
 from dignn.reproduce.runs import Finished
-from dignn.reproduce.table_files import Cells, read_tables, write_table
+from dignn.reproduce.table_files import Cells, lost, read_tables, write_table
+from dignn.reproduce.verdicts import UNKNOWN
 
 if TYPE_CHECKING:
     from dignn.core.progress import Progress
@@ -48,7 +49,7 @@ def reproduce(
     runs: int = 10,
     preset: Preset = DEFAULT_PRESET,
     out: _Out = Path("runs/reproduce"),
-    folders: _Out = Path("runs/reproduce/runs"),
+    folders: Folder = None,
     recorded: _Files = (),
     page: File = None,
     plan: Flag = False,
@@ -72,14 +73,16 @@ def reproduce(
     Args:
         what: a table; all: the eight of the paper and extras, what it does not report. presets takes hours, so it is
             made only by its name.
-        dataset: make runs of these data sets only; values of others stay as they are recorded.
+        dataset: make runs of these data sets only; values of others are of the runs that there are.
         runs: how many of each kind, with the seeds 0, 1, ...
         preset: settings of every explainer: fast, paper (published hyperparameters; rows of explainers that have no
             such preset stay empty), or, just to see that everything works, smoke.
-        out: folder of runs.jsonl, and of a file for each table, such as table1.json.
-        folders: folder of the run folders, as `dignn explain` makes them.
+        out: folder of runs.jsonl, and of a file for each table, such as table1.json. A folder whose tables would lose
+            values, because the runs that these are of are not given by --recorded again, is refused.
+        folders: folder of the run folders, as `dignn explain` makes them; by default that named runs in --out.
         recorded: files with lines of other runs that count where they are the same, of `dignn compare --record` and of
-            the benchmarks. Of several that are the same the last counts, and before all those of the folder.
+            the benchmarks. Of several of one kind and seed the last counts for everything, and those of the folder
+            before all of these. Seconds of two methods compare only at the same commit and on the same machine.
         page: file that is written from all tables in the folder, what holds and every miss first: FILE.md with tables,
             FILE.html with plots.
         plan: only say which runs are missing and how long they take, by the seconds of recorded ones.
@@ -107,8 +110,11 @@ def reproduce(
     if plan:
         _say_plan(every, missing, finished, workers, json=json)
         return
+    _check_kept(out, tables, finished, preset)
     with working(quiet, json) as progress:
-        failed = {} if render or not missing else _run(missing, out, folders, workers, download, progress)
+        failed = (
+            {} if render or not missing else _run(missing, out, folders or out / "runs", workers, download, progress)
+        )
         finished = _finished(out, recorded)
         contents = {one.name: filled(one, finished, preset) for one in tables}
         for content in contents.values():
@@ -149,6 +155,17 @@ def _check_folder(out: Path, preset: str) -> None:
     for name, content in read_tables(out).items():
         if content["preset"] != preset:
             raise DignnError(f"{out}/{name}.json is of preset {content['preset']}, not {preset}; choose another --out")
+
+
+def _check_kept(out: Path, tables: Sequence[Definition], finished: Finished, preset: str) -> None:
+    """Refuses to write tables without values that they have now."""
+    there = read_tables(out)
+    poorer = [f"{one.name}.json" for one in tables if lost(there.get(one.name), filled(one, finished, preset))]
+    if poorer:
+        raise DignnError(
+            f"{out} has values in {', '.join(poorer)} of runs that neither its {RUN_LINES} nor --recorded tells of; "
+            "give their files by --recorded, delete those tables, or choose another --out"
+        )
 
 
 def _finished(out: Path, recorded: Sequence[Path]) -> Finished:
@@ -229,7 +246,7 @@ def _say_plan(
 
 
 def _show(contents: Mapping[str, Any], written: Mapping[str, Any], out: Path, page: Path | None, *, json: bool) -> None:
-    states = (BETTER, EQUAL, WORSE, MET, MISSED, NOT_RUN)
+    states = (BETTER, EQUAL, WORSE, MET, MISSED, NOT_JUDGED, NOT_RUN)
     counts = {
         name: {state: sum(cell["verdict"] == state for cell in content["cells"]) for state in states}
         for name, content in contents.items()

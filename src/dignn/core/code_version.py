@@ -5,6 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+# Behind a commit: the code was changed since, so that the commit does not say which code it was.
+DIRTY = "-dirty"
+
 
 def commit(home: Path | None = None) -> str | None:
     """The commit of this library's code, with a mark if that was changed since; None where no checkout has it.
@@ -19,7 +22,7 @@ def commit(home: Path | None = None) -> str | None:
     if _git(folder, "ls-files", "--error-unmatch", "__init__.py") is None:
         return None
     changed = _git(folder, "status", "--porcelain", "--", ".")
-    return f"{_git(folder, 'describe', '--always')}{'-dirty' if changed else ''}"
+    return f"{_git(folder, 'describe', '--always')}{DIRTY if changed else ''}"
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

@@ -44,6 +44,8 @@ _LATER = ("EVIDENCE", "STUDY")  # stages that folders of earlier versions do not
 _AFTERWARDS = ("STUDY", "EVAL")
 WALL = "WALL"
 CONFIG, TIMINGS, COUNTS = "config.json", "timings.json", "counts.json"
+# Among the versions in the first of them: the commit of the code that began the run.
+VERSIONS, COMMIT = "versions", "commit"
 
 
 class Run:
@@ -208,6 +210,12 @@ def read_timings(path: Path) -> dict[str, float]:
     if not all(isinstance(value, int | float) and math.isfinite(value) for value in found.values()):
         raise RunFolderError(f"{path} is damaged (it holds values that are no numbers); delete the file and run again")
     return {key: float(value) for key, value in found.items()}
+
+
+def made_at(folder: Path) -> str | None:
+    """The commit of the code that began a run; None where nobody noted it, such as earlier versions."""
+    versions = read_json(folder / CONFIG).get(VERSIONS)
+    return versions.get(COMMIT) if isinstance(versions, dict) else None
 
 
 def seconds_until_shown(timings: Mapping[str, float]) -> float:

@@ -17,12 +17,13 @@ from torch_geometric.explain import ModelConfig
 
 from dignn import __version__
 from dignn.core.checks import whole_number
+from dignn.core.code_version import commit
 from dignn.core.devices import Device, known_device, on_cpu
 from dignn.core.errors import DignnError
 from dignn.core.fingerprint import data_fingerprints
 from dignn.core.presets import preset_named
 from dignn.core.progress import Progress
-from dignn.core.run_folder import Run, unlike
+from dignn.core.run_folder import COMMIT, VERSIONS, Run, unlike
 from dignn.core.seeds import Seed
 from dignn.core.torch_defaults import TorchDefaults, plain_torch
 from dignn.evidence.registry import check_markers
@@ -235,8 +236,10 @@ class Prepared:
             **checked.identity.noted(),
         }
         versions = {"dignn": __version__, "torch": torch.__version__, "torch_geometric": torch_geometric.__version__}
+        made_by = None if self.run.folder is None else commit()
+        versions |= {} if made_by is None else {COMMIT: made_by}
         facts = model_and_data(self.adapter.model, self.real, self.schema)
-        self._note = {"versions": versions, "facts": facts, **checked.accepted()}
+        self._note = {VERSIONS: versions, "facts": facts, **checked.accepted()}
         differs = {"fields": lambda there: unlike("fields", there, fields), **checked.identity.differs()}
         # A folder may tell of a difference that another version of dignn does not find.
         self.run.identify(self.about, self._note, differs | dict.fromkeys(ACCEPTED, lambda _there: None))

@@ -15,6 +15,8 @@ from typing import Any
 # What a run cost, and what it scored.
 _COSTS, _LAYERS = ("seconds", "gib", "scored"), ("paper", "sound")
 FURTHER = "candidates"
+# Beside classes, what stands over all of them; and the two sides of what was planted.
+_MEAN, _RECALL, _PRECISION = "mean", "recall", "precision"
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,34 @@ class ComparedFigure:
         return (min(values) if self.lowest else mean(values)) if values else None
 
 
+@dataclass(frozen=True)
+class PlantedFigure(ComparedFigure):
+    """How much of what was planted explanations have, mean over the classes to which that applies.
+
+    Where nothing planted is found, nobody can say how much of it is right: such a precision counts as 0.
+
+    Args:
+        parts: names of recalls and precisions, ``motif_recall`` for example; of several the mean counts.
+    """
+
+    parts: tuple[str, ...] = ()
+
+    def of(self, run: Mapping[str, Any]) -> float | None:
+        """Its value in a run; None where nothing was planted."""
+        found: Any = run
+        for name in self.path:
+            found = found.get(name) if isinstance(found, Mapping) else None
+        by_class = [own for name, own in found.items() if name != _MEAN] if isinstance(found, Mapping) else []
+        means = [mean(values) for own in by_class if (values := [*self._values(own)])]
+        return mean(means) if means else None
+
+    def _values(self, own: Any) -> Iterator[float]:
+        """Of a class."""
+        for part in self.parts:
+            recall, value = (own.get(name) for name in (part.replace(_PRECISION, _RECALL), part))
+            yield from _numbers(0.0 if value is None and recall == 0 else value)
+
+
 PREDICTED = ComparedFigure(
     "PF", (FURTHER, "paper", "pf"), what="the highest probability of any candidate, mean over classes"
 )
@@ -74,10 +104,14 @@ COMPARED_FIGURES = (
     ComparedFigure(
         "coverage of 10", (FURTHER, "sound", "coverage"), what="share of real members near one of ten explanations"
     ),
-    ComparedFigure(
-        "planted truth",
-        (FURTHER, "sound", "planted"),
-        what="mean of precision and recall of planted motifs and keywords, where they are known",
+    *(
+        PlantedFigure(
+            f"planted {name}s",
+            (FURTHER, "sound", "planted"),
+            what=f"mean of recall and precision of planted {name}s, where they are known",
+            parts=(f"{name}_{_RECALL}", f"{name}_{_PRECISION}"),
+        )
+        for name in ("motif", "keyword")
     ),
     ComparedFigure("seconds", ("seconds",), 1, "lower", "until explanations are there, without measuring them"),
     ComparedFigure("GiB", ("gib",), 2, "lower", "the most memory of the run and all its processes"),

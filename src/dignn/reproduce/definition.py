@@ -48,6 +48,7 @@ class Cell:
         most: how many seeds are run at most; None for as many as are asked for.
         preset: of its runs; None for the one that is asked for.
         made_by: the command that makes its runs, where that is not ``dignn reproduce``.
+        made_like: read only runs that were made by the same code and on the same machine as those of this setup.
     """
 
     group: str
@@ -62,6 +63,7 @@ class Cell:
     most: int | None = None
     preset: str | None = None
     made_by: str = ""
+    made_like: Setup | None = None
 
     def floor(self) -> ComparedFigure | None:
         """The same figure of real graphs."""

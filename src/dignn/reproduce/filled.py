@@ -15,6 +15,8 @@ from dignn.reproduce.runs import Finished, Run
 
 TABLE_FORMAT = "dignn.Table.1"
 NOT_RUN, BETTER, EQUAL, WORSE, MET, MISSED = "not run", "better", "equal", "worse", "met", "missed"
+# There is a value and a target, but the latter is a multiple of a floor that is nothing.
+NOT_JUDGED = "not judged"
 _DIGITS = 6
 _STANDS: dict[str, Callable[[float, float], bool]] = {"≤": operator.le, "≥": operator.ge, ">": operator.gt}
 
@@ -43,7 +45,7 @@ def filled(table: Definition, finished: Finished, preset: str) -> dict[str, Any]
 
 def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
     figure = cell.figure
-    runs = finished.of(cell.setup, preset, figure.path[0])
+    runs, there = _runs(cell, finished, preset)
     ours = _over_seeds(figure, runs)
     beside = [] if cell.beside is None else finished.of(cell.beside, preset, YARDSTICK_PARTS[0])
     floor = _middle(cell.floor(), beside)
@@ -57,7 +59,7 @@ def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
         "run": cell.setup.name,
         "paper": None if cell.paper is None else {"value": cell.paper, "spread": cell.spread},
         "ours": ours,
-        "applies": ours is not None or not runs,  # there are runs, but no such figure of them
+        "applies": ours is not None or not there,  # there are runs, but no such figure of them
         "floor": floor,
         "controls": _controls(cell, beside) if cell.setup == cell.beside else {},  # once for all rows
         "verdict": None,
@@ -67,18 +69,33 @@ def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
     if cell.target is not None:
         bound = _bound(cell.target, floor)
         found["target"] = {"relation": cell.target.relation, "bound": bound, "of_floor": cell.target.of_floor}
-        met = ours is not None and bound is not None and _STANDS[cell.target.relation](ours["mean"], bound)
-        found["verdict"] = None if ours is None or bound is None else MET if met else MISSED
+        found["verdict"] = None if ours is None else _judged(cell.target, ours["mean"], bound)
     elif cell.paper is not None and ours is not None:
         found["verdict"] = verdict(figure, cell.paper, ours["mean"], floor)
-    if not runs and (cell.target is not None or cell.paper is not None):
+    if not there and (cell.target is not None or cell.paper is not None):
         found["verdict"] = NOT_RUN
     return found
+
+
+def _runs(cell: Cell, finished: Finished, preset: str) -> tuple[list[Run], bool]:
+    """The runs that a cell is read from, and whether there are any, if only some that were made in another way."""
+    part = cell.figure.path[0]
+    runs = finished.of(cell.setup, preset, part)
+    if cell.made_like is None:
+        return runs, bool(runs)
+    alike = finished.made_like(cell.setup, cell.made_like, preset, part)
+    return alike, bool(runs and finished.of(cell.made_like, preset, part))
 
 
 def _controls(cell: Cell, beside: Sequence[Run]) -> dict[str, float]:
     found = {name: _middle(cell.control(name), beside) for name in SHOWN_CONTROLS}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _judged(target: Target, ours: float, bound: float | None) -> str:
+    if bound is None:
+        return NOT_JUDGED
+    return MET if _STANDS[target.relation](ours, bound) else MISSED
 
 
 def _bound(target: Target, floor: float | None) -> float | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from dignn.reproduce.definition import STRONG
-from dignn.reproduce.filled import BETTER, EQUAL, MET, MISSED, WORSE
+from dignn.reproduce.filled import BETTER, EQUAL, MET, MISSED, NOT_JUDGED, WORSE
+from dignn.reproduce.paper_setups import GCN_ROW_OF_PAPER, VAE_ROW
 from dignn.reproduce.results_tables import number
 from dignn.reproduce.table_files import FilledCell, FilledTable
 
@@ -33,13 +34,48 @@ def missed(table: FilledTable, cell: FilledCell) -> bool:
 def misses(tables: Mapping[str, FilledTable]) -> tuple[list[str], int]:
     """Every miss in words, and of how many values that could be one."""
     found, count = [], 0
+    for name, table, cell in _every(tables):
+        at_stake = cell["verdict"] in (MET, MISSED)
+        count += at_stake or (_binds(table, cell) and cell["verdict"] in (BETTER, EQUAL, WORSE))
+        if missed(table, cell):
+            found.append(f"{_place(name, cell)}: {_words(cell)}")
+    return found, count
+
+
+def worse_elsewhere(tables: Mapping[str, FilledTable]) -> list[str]:
+    """Values of our method that are worse than the paper's where that is no miss; what is one run and value once."""
+    found: dict[tuple[str, str, str, float], str] = {}
+    for name, table, cell in _every(tables):
+        if cell["verdict"] == WORSE and _of_our_method(table, cell) and not _binds(table, cell):
+            key = name, cell["run"], cell["figure"], cell["paper"]["value"]
+            model = "" if cell["model"] == STRONG else f", {cell['model']} model"
+            found.setdefault(key, f"{_place(name, cell)}{model}: {_words(cell)}")
+    return list(found.values())
+
+
+def not_judged(tables: Mapping[str, FilledTable]) -> list[str]:
+    """Values whose target is a multiple of a floor that is nothing."""
+    found = []
+    for name, _, cell in _every(tables):
+        if cell["verdict"] == NOT_JUDGED:
+            floor = "no floor" if cell["floor"] is None else f"floor {number(cell['floor'], cell['digits'])}"
+            found.append(f"{_place(name, cell)}: {number(cell['ours']['mean'], cell['digits'])}, {floor}")
+    return found
+
+
+def _every(tables: Mapping[str, FilledTable]) -> Iterator[tuple[str, FilledTable, FilledCell]]:
     for name, table in tables.items():
         for cell in table["cells"]:
-            at_stake = cell["verdict"] in (MET, MISSED)
-            count += at_stake or (_binds(table, cell) and cell["verdict"] in (BETTER, EQUAL, WORSE))
-            if missed(table, cell):
-                found.append(f"{short_title(name)}, {cell['group']}, {cell['row']}, {cell['figure']}: {_words(cell)}")
-    return found, count
+            yield name, table, cell
+
+
+def _place(name: str, cell: FilledCell) -> str:
+    return f"{short_title(name)}, {cell['group']}, {cell['row']}, {cell['figure']}"
+
+
+def _of_our_method(table: FilledTable, cell: FilledCell) -> bool:
+    """Of tables without rivals all rows are, but for the VAE's."""
+    return cell["row"] in (*table["ours"], GCN_ROW_OF_PAPER) if table["ours"] else cell["row"] != VAE_ROW
 
 
 def _binds(table: FilledTable, cell: FilledCell) -> bool:

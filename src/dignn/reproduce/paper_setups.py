@@ -5,6 +5,7 @@ from __future__ import annotations
 from dignn.metrics.over_seeds import FURTHER, ComparedFigure
 from dignn.reproduce.definition import LIKE_REAL, PAPERS, STRONG
 from dignn.reproduce.setups import Setup
+from dignn.zoo.datasets.registry import DATASETS
 from dignn.zoo.models.settings import Form
 
 # In the order of its tables.
@@ -42,8 +43,8 @@ COSINE = ComparedFigure("cosine", (FURTHER, "paper", "cosine"), better=LIKE_REAL
 
 
 def converted_form(dataset: str) -> Form:
-    """The form of the paper's GCN: of a data set with one kind of node it is its own model."""
-    return "gcn" if dataset in CONVERTED else "paper"
+    """The form of the paper's GCN: of a data set with one kind of node it is the paper's own model."""
+    return "gcn" if DATASETS[dataset].several_kinds else "paper"
 
 
 def setup_of(row: str, dataset: str, model: str) -> Setup:

@@ -12,7 +12,7 @@ from dignn.report.safe_text import clean
 from dignn.report.templating import render, source
 from dignn.reproduce.claims import judged
 from dignn.reproduce.definition import LIKE_REAL, STRONG
-from dignn.reproduce.misses import heading, missed, misses, short_title
+from dignn.reproduce.misses import WHAT_MISSES_ARE, heading, missed, misses, not_judged, short_title, worse_elsewhere
 from dignn.reproduce.results_tables import shown_groups
 from dignn.reproduce.table_files import Cells, FilledCell, FilledTable
 
@@ -35,6 +35,9 @@ def results_html(tables: Mapping[str, FilledTable]) -> str:
         claims=[(claim.said, short_title(claim.table), state, why) for claim, state, why in judged(Cells(tables))],
         misses=found,
         count=count,
+        what_misses_are=WHAT_MISSES_ARE,
+        worse=worse_elsewhere(tables),
+        unjudged=not_judged(tables),
         legend=[(Markup(mark(kind, _MARK_SIZE, _MARK_SIZE)), words) for kind, words in _LEGEND.items()],
         tables=[(heading(name, table["title"]), table["sentences"], _plots(table)) for name, table in tables.items()],
     )

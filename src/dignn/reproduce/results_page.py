@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dignn.reproduce.claims import judged
 from dignn.reproduce.definition import SHOWN_CONTROLS, STRONG
 from dignn.reproduce.filled import BETTER, EQUAL, NOT_RUN, WORSE
-from dignn.reproduce.misses import WHAT_MISSES_ARE, heading, missed, misses, short_title
+from dignn.reproduce.misses import (
+    WHAT_MISSES_ARE,
+    heading,
+    missed,
+    misses,
+    not_judged,
+    short_title,
+    worse_elsewhere,
+)
 from dignn.reproduce.registry import TABLES
 from dignn.reproduce.results_tables import markdown_table, number, shown_groups
 from dignn.reproduce.table_files import Cells, FilledCell, FilledTable
 
 _NONE = "None."
+_WORSE = "Worse than the paper's, and no miss"
+_WHAT_WORSE_IS = "Values of our method with the paper's models, with fewer columns, and in tables that bind nothing."
+_UNJUDGED = "What was not judged"
+_WHY_UNJUDGED = "Their target is a multiple of what real graphs score, and that is nothing, or was not measured."
 
 
 def results_page(tables: Mapping[str, FilledTable]) -> str:
@@ -28,7 +40,8 @@ def results_page(tables: Mapping[str, FilledTable]) -> str:
         "## What holds, and what does not",
         _claims(tables),
     ]
-    parts += ["### Every miss", *_misses(tables), "### What was not run", _not_run(tables)]
+    parts += ["### Every miss", *_misses(tables), *_listed(_WORSE, _WHAT_WORSE_IS, worse_elsewhere(tables))]
+    parts += [*_listed(_UNJUDGED, _WHY_UNJUDGED, not_judged(tables)), "### What was not run", _not_run(tables)]
     for name, table in tables.items():
         parts += _table(name, table)
     return "\n\n".join(parts) + "\n"
@@ -40,20 +53,23 @@ def _what_it_is(tables: Mapping[str, FilledTable]) -> str:
         "Every number of the paper's tables beside ours, written by `dignn reproduce` from runs that are lines of "
         f"JSON, preset {' and '.join(f'`{name}`' for name in presets)}. Ours are means over runs with seeds of their "
         "own for model, data and generators, ± the standard deviation; *floor* is what real graphs score, controls "
-        "are graphs that are wrong in one known way. What has no run says so. A value of our method that is worse "
-        f"than the paper's, or misses its target, is bold and listed here. {_runs_there_are(tables)} "
-        "`dignn reproduce all --plan` says which are missing."
+        f"are graphs that are wrong in one known way. What has no run says so. {WHAT_MISSES_ARE} Misses are bold "
+        "and listed here; other values of our method that are worse than the paper's are listed apart. "
+        f"{_runs_there_are(tables)} The last column of a table says at which commit its runs were made: where there "
+        "are several, means are over runs of different code, and where none was noted they may be. "
+        "`dignn reproduce all --plan` says which runs are missing."
     )
 
 
 def _runs_there_are(tables: Mapping[str, FilledTable]) -> str:
-    """Of how many runs values are, and what that means."""
-    counts = sorted(cell["ours"]["runs"] for table in tables.values() for cell in table["cells"] if cell["ours"])
+    """How many values are of a single run, and what that means."""
+    counts = [cell["ours"]["runs"] for table in tables.values() for cell in table["cells"] if cell["ours"]]
     if not counts:
         return "There are no runs yet."
-    if counts[-1] == 1:
-        return "So far every value is of a single run, so that small differences say nothing."
-    return f"Values are of {counts[0]} to {counts[-1]} runs; where there are few, small differences say nothing."
+    alone = sum(count == 1 for count in counts)
+    if not alone:
+        return f"Every value is of {min(counts)} or more runs."
+    return f"{alone:,} of {len(counts):,} values are of a single run, so that small differences say nothing."
 
 
 def _claims(tables: Mapping[str, FilledTable]) -> str:
@@ -66,15 +82,19 @@ def _claims(tables: Mapping[str, FilledTable]) -> str:
 
 def _misses(tables: Mapping[str, FilledTable]) -> list[str]:
     found, count = misses(tables)
-    counted = f"{len(found)} of {count} values that have a run. {WHAT_MISSES_ARE}"
+    counted = f"{len(found)} of {count} values that have a run and could be one."
     return [counted, "\n".join(f"- {one}" for one in found) if found else _NONE]
+
+
+def _listed(title: str, what: str, found: Sequence[str]) -> list[str]:
+    return [f"### {title}", f"{len(found)} values. {what}", "\n".join(f"- {one}" for one in found)] if found else []
 
 
 def _not_run(tables: Mapping[str, FilledTable]) -> str:
     rows = []
     for name in TABLES:
-        cells = tables[name]["cells"] if name in tables else []
-        empty = sum(cell["ours"] is None and cell["applies"] for cell in cells)
+        cells = [cell for cell in tables[name]["cells"] if cell["applies"]] if name in tables else []
+        empty = sum(cell["ours"] is None for cell in cells)
         state = "the table was not written" if not cells else f"{empty} of {len(cells)}" if empty else "all have a run"
         rows.append([heading(name, TABLES[name].title), state])
     return markdown_table(["table", "values without a run"], rows)
@@ -90,7 +110,7 @@ def _table(name: str, table: FilledTable) -> list[str]:
     told = [part for one in table["told"] if one["classes"] for part in _told(one)]
     lacking = [f"{one['row']} on {one['group']}" for one in table["told"] if not one["classes"]]
     told += [f"Not run: {', '.join(lacking)}."] if lacking else []
-    return [*parts, *(["### Explanations in words", *told] if told else []), _made_by(table)]
+    return [*parts, *(["### Explanations in words", *told] if told else []), *filter(None, [_made_by(table)])]
 
 
 def _counts(table: FilledTable) -> str:
@@ -113,7 +133,7 @@ def _group(table: FilledTable, cells: Sequence[FilledCell]) -> list[str]:
         return ["Not measured: there is no run yet."]
     figures = list(dict.fromkeys(cell["figure"] for cell in cells))
     printed = {figure for figure in figures for cell in cells if cell["figure"] == figure and cell["paper"]}
-    head = ["", *(title for figure in figures for title in _titles(figure, figure in printed)), "runs"]
+    head = ["", *(title for figure in figures for title in _titles(figure, figure in printed)), "runs", "made at"]
     rows_of = dict.fromkeys((cell["row"], cell["model"]) for cell in cells)
     models = dict.fromkeys(model for _, model in rows_of)
     rows = []
@@ -123,13 +143,13 @@ def _group(table: FilledTable, cells: Sequence[FilledCell]) -> list[str]:
         for row in (name for name, of in rows_of if of == model):
             by_figure = {cell["figure"]: cell for cell in own if cell["row"] == row}
             values = [v for f in figures for v in _values(table, by_figure.get(f), f in printed, not shared)]
-            rows.append([_label(row, model), *values, _runs(by_figure.values())])
+            rows.append([_label(row, model), *values, _runs(by_figure.values()), _commits(by_figure.values())])
         for kind in ("floor", *SHOWN_CONTROLS) if shared else ():
             first = {figure: _telling([cell for cell in own if cell["figure"] == figure]) for figure in figures}
             values = [v for f in figures for v in _beside(first[f], kind, f in printed)]
             if any(value not in ("", "-") for value in values):
                 name = "real graphs (floor)" if kind == "floor" else kind.replace("_", " ")
-                rows.append([f"*{_label(name, model)}*", *values, ""])
+                rows.append([f"*{_label(name, model)}*", *values, "", ""])
     return [markdown_table(head, rows)]
 
 
@@ -178,9 +198,14 @@ def _spread(value: float, spread: float | None, digits: int) -> str:
     return text if spread is None else f"{text} ± {number(spread, digits)}"
 
 
-def _runs(cells: Any) -> str:
-    counts = sorted({cell["ours"]["runs"] if cell["ours"] else 0 for cell in cells})
-    return " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+def _runs(cells: Iterable[FilledCell]) -> str:
+    """Of how many runs values are; those that do not apply are of none."""
+    counts = sorted({cell["ours"]["runs"] if cell["ours"] else 0 for cell in cells if cell["applies"]})
+    return " to ".join(map(str, dict.fromkeys((counts[0], counts[-1])))) if counts else "-"
+
+
+def _commits(cells: Iterable[FilledCell]) -> str:
+    return ", ".join(sorted({commit for cell in cells if cell["ours"] for commit in cell["ours"]["commits"]}))
 
 
 def _told(one: Mapping[str, Any]) -> list[str]:
@@ -198,18 +223,16 @@ def _told(one: Mapping[str, Any]) -> list[str]:
             f"- *{found['class']}* ({number(found['probability'], 3)}): {about}.{words}{values} {found['text']}"
         )
     picture = f"![The best explanation of each class of {one['group']}]({one['picture']})" if one["picture"] else ""
-    return [f"{head} (seed {one['seed']})", "\n".join(lines), *([picture] if picture else [])]
+    return [
+        f"{head} (seed {one['seed']}, made at {one['commit'] or 'a commit that was not noted'})",
+        "\n".join(lines),
+        *([picture] if picture else []),
+    ]
 
 
 def _made_by(table: FilledTable) -> str:
-    """Of which code the runs are."""
-    commits: dict[str, int] = {}
-    for cell in table["cells"]:
-        for commit in cell["ours"]["commits"] if cell["ours"] else ():
-            commits[commit] = commits.get(commit, 0) + 1
-    if not commits:
+    """What other commands measured."""
+    if not any(cell["ours"] for cell in table["cells"]):
         return "No value of this table has a run yet."
     others = sorted({cell["made_by"] for cell in table["cells"] if cell.get("made_by")})
-    more = f" Some are measured by {' and '.join(f'`{command}`' for command in others)}." if others else ""
-    told = ", ".join(f"{commit} ({count} values)" for commit, count in sorted(commits.items()))
-    return f"Runs were made at commit {told}.{more}"
+    return f"Some are measured by {' and '.join(f'`{command}`' for command in others)}." if others else ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
+from dignn.core.code_version import DIRTY
 from dignn.core.run_folder import WALL
 from dignn.reproduce.setups import Setup
 
@@ -21,6 +22,7 @@ class Run:
         seed: of model, data and generators.
         values: what is read from it: parts of ``metrics.json``, ``timings.json`` and ``explanations.json``, by name.
         commit: at which it was made; None where nobody noted it.
+        machine: that it was made on; None where nobody noted it.
     """
 
     setup: Setup
@@ -28,31 +30,55 @@ class Run:
     seed: int
     values: Mapping[str, Any]
     commit: str | None = None
+    machine: Mapping[str, Any] | None = None
+
+    def made_like(self, other: Run) -> bool:
+        """Whether both were made by the same code, as it was committed, on the same machine.
+
+        Only of such runs seconds say which is faster. Of what nobody noted nothing is known.
+        """
+        known = self.commit is not None and not self.commit.endswith(DIRTY) and self.machine is not None
+        return known and (self.commit, self.machine) == (other.commit, other.machine)
 
 
 class Finished:
     """Finished runs by what they are of.
 
+    All that is told of a setup, preset and seed comes from one run, so that figures of different code, or seconds that
+    were measured in different ways, do not meet in it. Of several the last counts, also where it has less to tell.
+
     Args:
-        runs: in the order of their making; of several of a setup, preset and seed the last that has a value counts.
+        runs: in the order in which they count, the last one most.
     """
 
     def __init__(self, runs: Iterable[Run]) -> None:
         self._runs: dict[tuple[Setup, str], dict[int, list[Run]]] = {}
         for run in runs:
-            self._runs.setdefault((run.setup, run.preset), {}).setdefault(run.seed, []).insert(0, run)
+            self._runs.setdefault((run.setup, run.preset), {}).setdefault(run.seed, []).append(run)
 
     def of(self, setup: Setup, preset: str, part: str) -> list[Run]:
-        """A run for each seed, the latest one that has a part, in the order of the seeds."""
+        """The run of each seed, in the order of the seeds, where it has a part."""
+        by_seed = self._runs.get((setup, preset), {})
+        return [by_seed[seed][-1] for seed in sorted(by_seed) if part in by_seed[seed][-1].values]
+
+    def made_like(self, other: Setup, setup: Setup, preset: str, part: str) -> list[Run]:
+        """For each run of a setup that has a part, the last one of another that was made like it with its seed.
+
+        None where any has no such run, because means over different seeds do not compare.
+        """
         found = []
-        for _, several in sorted(self._runs.get((setup, preset), {}).items()):
-            found += [run for run in several if part in run.values][:1]
+        for run in self.of(setup, preset, part):
+            several = self._runs.get((other, preset), {}).get(run.seed, [])
+            alike = [one for one in several if part in one.values and one.made_like(run)]
+            if not alike:
+                return []
+            found.append(alike[-1])
         return found
 
     def has(self, setup: Setup, preset: str, seed: int, parts: Iterable[str]) -> bool:
-        """Whether runs of a setup and seed have all those parts between them."""
+        """Whether the run of a setup and seed has all those parts."""
         several = self._runs.get((setup, preset), {}).get(seed, [])
-        return bool(several) and all(any(part in run.values for run in several) for part in parts)
+        return bool(several) and all(part in several[-1].values for part in parts)
 
     def seconds(self, preset: str) -> dict[Setup, float]:
         """The mean seconds of whole runs of each setup.
@@ -60,7 +86,7 @@ class Finished:
         What comes after its explanations takes as long as it does in other runs where one does not tell.
         """
         by_seed = [seeds for (_, name), seeds in self._runs.items() if name == preset]
-        runs = [run for seeds in by_seed for several in seeds.values() for run in several]
+        runs = [several[-1] for seeds in by_seed for several in seeds.values()]
         told = [run.values for run in runs if run.values.get("timings") and run.values.get("seconds") is not None]
         usual = mean(values["timings"][WALL] - values["seconds"] for values in told) if told else 0.0
         found: dict[Setup, list[float]] = {}

@@ -18,7 +18,7 @@ class Setup:
         dataset: by name.
         explainer: by name.
         form: of the model.
-        columns: feature columns that are kept, ``TYPE=NUMBER``; all without any.
+        columns: feature columns that are kept, ``TYPE=NUMBER``, in any order; all without any.
         by: how they are chosen.
         changes: settings that differ from those of the preset, by name, dots between those of groups.
     """
@@ -29,6 +29,9 @@ class Setup:
     columns: tuple[str, ...] = ()
     by: By = "variance"
     changes: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(sorted(self.columns)))
 
     @property
     def name(self) -> str:

@@ -14,6 +14,8 @@ from dignn.reproduce.registry import TABLES
 
 FilledCell = Mapping[str, Any]
 FilledTable = Mapping[str, Any]
+# What a cell is known by.
+_PLACE = ("group", "row", "model", "figure")
 
 
 def write_table(folder: Path, table: FilledTable) -> None:
@@ -46,6 +48,17 @@ def read_tables(folder: Path) -> dict[str, FilledTable]:
                     f"{path} is of another version; delete it, and `dignn reproduce {name}` writes it again"
                 )
     return found
+
+
+def lost(there: FilledTable | None, now: FilledTable) -> bool:
+    """Whether some cell that has a value of ours in a written table has none now."""
+
+    def having(table: FilledTable) -> set[tuple[str, ...]]:
+        return {tuple(cell[name] for name in _PLACE) for cell in table["cells"] if cell["ours"] is not None}
+
+    # What is defined no longer is not lost.
+    defined = {tuple(cell[name] for name in _PLACE) for cell in now["cells"]}
+    return there is not None and bool(having(there) & defined - having(now))
 
 
 class Cells:

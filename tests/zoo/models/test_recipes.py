@@ -17,7 +17,7 @@ from dignn.zoo.datasets.dataset import Dataset
 from dignn.zoo.datasets.registry import DATASETS, load
 from dignn.zoo.models import checkpoint
 from dignn.zoo.models.checkpoint import trained_model
-from dignn.zoo.models.recipes import FORMS, RECIPES, Recipe, TrainedModel, recipe
+from dignn.zoo.models.recipes import FORMS, RECIPES, Recipe, TrainedModel, in_form, recipe
 from dignn.zoo.models.trainer import train
 
 
@@ -42,6 +42,13 @@ def _scores(model: TrainedModel, dataset: Dataset) -> Tensor:
 def test_recipes_are_for_data_sets_that_exist() -> None:
     for form in FORMS:
         assert set(RECIPES[form]) <= set(DATASETS)
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_the_registry_says_which_data_a_gcn_needs_converted(name: str) -> None:
+    if not DATASETS[name].available:
+        pytest.skip(f"{name} is not on this machine")
+    assert (in_form(load(name), "gcn")[1] == "gcn") == DATASETS[name].several_kinds
 
 
 def test_the_papers_hyperparameters() -> None:

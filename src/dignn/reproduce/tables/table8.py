@@ -50,5 +50,6 @@ TABLE = Definition(
         "The paper takes the graph that its model is surest of. Ours may be less sure by the tolerance of the rule of "
         "selection, and is more like real members; `--selection highest` is the paper's rule.",
     ),
+    ours=(),
     told=tuple(_told()),
 )

@@ -77,6 +77,7 @@ class DatasetInfo:
         load: makes the :class:`Dataset`; generated sets depend on the seed.
         files: what it is made of; None for a generated set.
         fresh: makes other data of the same kind from a seed, where there is a recipe.
+        several_kinds: whether its nodes are of several kinds, so that a GCN needs it converted to one.
     """
 
     name: str
@@ -88,6 +89,7 @@ class DatasetInfo:
     load: Loader
     files: RawSet | None = None
     fresh: Loader | None = None
+    several_kinds: bool = False
 
     @property
     def available(self) -> bool:
