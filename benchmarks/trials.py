@@ -5,14 +5,15 @@
 
 A trial is *fine* where every probability that was told, of real graphs and of explanations that are fed back, is the
 one that the user computes without dignn; *refused* where there was a sentence instead; *wrong* where a probability is
-another; a *traceback* where anything else was raised. How many were refused though nothing stands against them is told
-as well.
+another; a *traceback* where anything else was raised, also when what the model goes by is sought. How many were
+refused though nothing stands against them is told as well. It fails if any is wrong or a traceback.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import sys
 import traceback
 import warnings
 from collections import Counter
@@ -80,6 +81,7 @@ def main() -> None:
     count = Counter(outcome.kind for outcome in outcomes)
     needless = sum(outcome.needless for outcome in outcomes)
     print(", ".join(f"{kind} {count[kind]}" for kind in OUTCOMES) + f"; refused needlessly {needless}")
+    sys.exit(1 if count["wrong"] or count["traceback"] else 0)
 
 
 def tried(seed: int, number: int) -> Outcome:
@@ -108,7 +110,8 @@ def _error(case: Case) -> float:
     target = options.pop("target", None)
     config = SMALL if case.of_graphs else replace(SMALL, sizes=(6, 9))
     explainer = DiGNNExplainer(case.model, case.data, target, config=config, **options)
-    explanations = explainer.fit().explain(measure=False)
+    explainer.fit().explain(measure=False)
+    explanations = explainer.study()
     batch, own = explainer.real.compared()
     expected = torch.cat([case.by_hand(graph).softmax(1) for graph in own])
     errors = [float((explainer.adapter.score(batch).probability - expected).abs().max())]
