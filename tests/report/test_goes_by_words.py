@@ -191,7 +191,7 @@ def test_a_damaged_test_is_none(studied: Any) -> None:
 def test_parts_of_a_test_may_be_missing() -> None:
     found = told_study({"studied": {"scorecard": {"value": 0.5, "interval": [0.4]}, "frontier": {"x": 1, "6": {}}}})
     assert found is not None
-    assert (found.scorecard.interval, found.rules, found.auc, found.majority, found.places) == (None,) * 5
+    assert (found.scorecard.interval, found.rules, found.auc, found.majority, found.places, found.things) == (None,) * 6
     assert (dict(found.frontier), dict(found.auc_by_class)) == ({}, {})
     whole = told_study(AUTHORS.about)
     assert whole is not None
