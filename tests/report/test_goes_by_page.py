@@ -112,7 +112,7 @@ def test_the_test_is_told_with_its_figures(shown: str) -> None:
     told = words(shown)
     section = told[told.index("Does it really go by this?") : told.index("How realistic are")]
     for part in (
-        "fair What this page says that it goes by reproduces 84 % of its answers on real authors, beside 50 % by ",
+        "fair What this page says that it goes by reproduces 84 % of its answers on real authors (mean over classes), ",
         "on 60 real authors that were held out, at 412 places in subgraphs; in brackets",
         "84 % (81 to 87 %); found on real graphs 86 %; found on noise 54 %; guessing 50 %.",
         "78 % (75 to 81 %); found on real graphs 84 %; found on noise 50 %; guessing 50 %.",
@@ -121,7 +121,9 @@ def test_the_test_is_told_with_its_figures(shown: str) -> None:
         "one 0.930",
     ):
         assert part in section
-    (curve,) = (label for label in Tags(shown).of("aria-label") if label.startswith("Share of answers by number"))
+    (curve,) = (
+        label for label in Tags(shown).of("aria-label") if label.startswith("Share of answers, mean over classes")
+    )
     assert (
         "3 terms 64\u00a0%; 6 terms 79\u00a0%; 12 terms 84\u00a0%; 25 terms 86\u00a0%; by guessing 50\u00a0%" in curve
     )
@@ -157,7 +159,8 @@ def test_what_it_was_tested_on_is_counted_once() -> None:
 
 def test_a_doubtful_page_says_so_at_the_top(tmp_path: Path) -> None:
     told = words(page(studied_by_hand.authors(value=0.55), tmp_path))
-    assert "What they say reproduces only 55 % of its answers on real authors, beside 50 % by guessing: do not" in told
+    doubt = "reproduces only 55 % of its answers on real authors (mean over classes), beside 50 % by guessing: do not"
+    assert f"What they say {doubt}" in told
     assert "The model goes by" not in told
     assert told.count("The model may go by: a venue") == 2  # in short, and in the panel
 

@@ -105,6 +105,8 @@ def _frontier(study: Studied) -> dict[str, Any] | None:
     shares = {terms: share.value for terms, share in study.frontier.items()}
     most = max(shares)
     return {
-        "chart": frontier(shares, intervals, study.majority, title="Share of answers by number of terms"),
+        "chart": frontier(
+            shares, intervals, study.majority, title="Share of answers, mean over classes, by number of terms"
+        ),
         "text": f"With up to {most} terms for each class it would be {whole_percent(shares[most])}.",
     }
