@@ -60,6 +60,9 @@ def test_a_share_is_as_sure_as_there_are_different_things() -> None:
 
 
 def test_what_is_always_right_is_not_certain_of_few_things() -> None:
+    sixty = share(np.ones(60, dtype=bool), np.ones(60, dtype=bool), np.arange(60), Seed(0))
+    assert sixty is not None
+    assert sixty.interval[1] == 1.0
     right, thing = np.ones(1000, dtype=bool), np.repeat(np.arange(10), 100)
     found = share(right, right, thing, Seed(0))
     assert found is not None

@@ -67,7 +67,8 @@ def share(right: np.ndarray, among: np.ndarray, thing: np.ndarray, seed: Seed) -
         return None
     value = float(right[among].mean())
     if value in (0.0, 1.0):
-        return Found(value, interval(value, len(np.unique(thing[among]))))
+        low, high = interval(value, len(np.unique(thing[among])))
+        return Found(value, (min(low, value), max(high, value)))  # whatever rounding does
 
     def drawn(times: np.ndarray) -> float:
         there = times[among].sum()
