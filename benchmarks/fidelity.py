@@ -18,12 +18,9 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from benchmarks.fidelity_rivals import beside
 from benchmarks.fidelity_tables import KNOWN, in_short, rival_tables, tables
@@ -36,6 +33,7 @@ from dignn.core.code_version import commit
 from dignn.core.files import read_json
 from dignn.core.json_types import restored
 from dignn.core.machine import machine
+from dignn.core.one_thread import one_thread
 from dignn.core.progress import Progress
 from dignn.core.run_folder import CONFIG
 from dignn.core.seeds import Seed
@@ -44,16 +42,16 @@ from dignn.explainers.base import CANDIDATES, Explainer
 from dignn.explainers.methods.dignnexplainer.explainer import STRUCTURE
 from dignn.explainers.prepared import FEATURES
 from dignn.explainers.settings import RunSettings
+from dignn.explainers.studying import found_on, learned_from, unseen
 from dignn.features.bank import FeatureBank
 from dignn.goes_by.fidelity import fidelity
-from dignn.goes_by.finding import STUDIED_PLACES, GoesBy, find
+from dignn.goes_by.finding import STUDIED_PLACES
 from dignn.goes_by.finding_causes import find_with_effects
-from dignn.graphs.batch import GraphBatch, spread
+from dignn.graphs.batch import GraphBatch
 from dignn.graphs.validity import check_validity
 from dignn.metrics.controls import control_sets
 from dignn.metrics.judging import COLUMN_NOISE
 from dignn.model.scores import Scores
-from dignn.sampling.division import is_learned
 from dignn.structure.registry import STRUCTURE_GENERATORS
 from dignn.zoo.known.registry import KNOWN_MODELS
 
@@ -91,7 +89,7 @@ def measure(folder: Path, more: int = 0) -> dict[str, Any]:
     """Everything that is told of a run, for the results file; ``more`` graphs are generated for it."""
     content, _, explainer = opened(folder)
     explainer.real.sample()
-    with single_thread():
+    with single_thread(), one_thread():
         generated, scores = generated_of(folder, explainer)
         begin = time.process_time()
         if more:
@@ -99,28 +97,27 @@ def measure(folder: Path, more: int = 0) -> dict[str, Any]:
             both = [scores, explainer.adapter.score(further)]
             scores, generated = Scores.cat(both, [0, len(generated)]), GraphBatch.cat([generated, further])
         drawing = time.process_time() - begin
-        train, test = (explainer.real.train, explainer.train_scores), unseen(explainer)
+        test, most = unseen(explainer.real, explainer.adapter), min(len(scores), STUDIED_PLACES)
         seed = explainer.seed.child("goes by")
-        found, told = _found_on(
-            lambda: find_with_effects(generated, scores, explainer.adapter, _bank_of(folder, explainer), seed).goes_by,
-            scores,
-            *test,
-            seed,
-        )
-        floor = _if_it_can_be_found(train[0], _as_many(train[1], scores), *test, seed)
+        begin, used = time.perf_counter(), time.process_time()
+        found = find_with_effects(generated, scores, explainer.adapter, _bank_of(folder, explainer), seed).goes_by
+        seconds = {"seconds": time.perf_counter() - begin, "cpu_seconds": time.process_time() - used}
+        tested = fidelity(found, *test, seed)
+        train = explainer.real.train
+        floor = found_on(train, learned_from(explainer.real, explainer.train_scores, most), *test, seed)
         noise = None
         if generated.tables or generated.edge_tables:
-            graphs = control_sets(generated, train[0], seed.child("controls"))[COLUMN_NOISE]
-            noise = _if_it_can_be_found(graphs, explainer.adapter.score(graphs), *test, seed)
+            graphs = control_sets(generated, train, seed.child("controls"))[COLUMN_NOISE]
+            noise = found_on(graphs, explainer.adapter.score(graphs), *test, seed)
         others = beside(found, (generated, scores), test, seed)
     return {
         "dataset": content["dataset"],
         "seed": content["seed"],
         "graphs": len(generated),
         "drawing_cpu_seconds": round(drawing, 2),
-        "generated": told,
-        "floor": floor,
-        COLUMN_NOISE: noise,
+        "generated": {"found_on": most, **{name: round(each, 2) for name, each in seconds.items()}, **asdict(tested)},
+        "floor": None if floor is None else asdict(floor),
+        COLUMN_NOISE: None if noise is None else asdict(noise),
         "others": others,
         "machine": machine(),
         "commit": commit(),
@@ -167,40 +164,10 @@ def drawn_anew(folder: Path, number: int, seed: Seed) -> GraphBatch:
     return made[check_validity(made).valid]
 
 
-def unseen(explainer: Explainer) -> tuple[GraphBatch, Scores]:
-    """Held-out graphs, and what the model says of the things in them that generators have not learned from."""
-    graphs = explainer.real.held_out
-    scores = explainer.adapter.score(graphs)
-    return graphs, scores[~is_learned(graphs, scores.graph, scores.node, explainer.real.learned_rows)]
-
-
-def _as_many(scores: Scores, others: Scores) -> Scores:
-    return scores[torch.tensor(spread(len(scores), min(len(others), STUDIED_PLACES)), dtype=torch.long)]
-
-
 def _bank_of(folder: Path, explainer: Explainer) -> FeatureBank | None:
     """The generators of features of a run; None where none has learned."""
     there = (folder / FEATURES).exists()
     return explainer.bank.load(folder / FEATURES) if there else None
-
-
-def _found_on(
-    finding: Callable[[], GoesBy], scores: Scores, test: GraphBatch, test_scores: Scores, seed: Seed
-) -> tuple[GoesBy, dict[str, Any]]:
-    """What is found on graphs of which the model says ``scores``, and how it does on others."""
-    begin, used = time.perf_counter(), time.process_time()
-    found = finding()
-    seconds = {"seconds": round(time.perf_counter() - begin, 2), "cpu_seconds": round(time.process_time() - used, 2)}
-    told = asdict(fidelity(found, test, test_scores, seed))
-    return found, {"found_on": min(len(scores), STUDIED_PLACES), **seconds, **told}
-
-
-def _if_it_can_be_found(graphs: GraphBatch, scores: Scores, *test: Any) -> dict[str, Any] | None:
-    """How what goes with the model's answers does; None where the model says the same of all graphs."""
-    if len(scores.predicted.unique()) < 2:
-        return None
-    *_, seed = test
-    return _found_on(lambda: find(graphs, scores, seed), scores, *test)[1]
 
 
 if __name__ == "__main__":

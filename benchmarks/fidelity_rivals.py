@@ -15,7 +15,7 @@ import torch
 from sklearn.tree import DecisionTreeClassifier
 
 from dignn.core.seeds import Seed
-from dignn.goes_by.agreement import ahead, balanced_agreement
+from dignn.goes_by.agreement import ahead, balanced_agreement, things_of
 from dignn.goes_by.class_expressions import Expressions, expression_words
 from dignn.goes_by.expression_search import find_expressions
 from dignn.goes_by.finding import STUDIED_PLACES, GoesBy
@@ -63,7 +63,7 @@ def beside(
     scores = study[1][torch.tensor(spread(len(study[1]), STUDIED_PLACES), dtype=torch.long)]
     answers, number = scores.predicted.numpy(), scores.logits.size(1)
     places, others = Places.of(study[0], scores), Places.of(*test)
-    said, graph = test[1].predicted.numpy(), test[1].graph.numpy()
+    said, thing = test[1].predicted.numpy(), things_of(*test)
     card, rules = found.scorecards.scores(others).argmax(1), found.rules.predicted(others)
     rivals = [*_trees(places, answers, number, others), *_expressions(places, answers, number, others)]
     draws = seed.child("fidelity")
@@ -71,9 +71,9 @@ def beside(
         name: {
             "size": rival.size,
             "cpu_seconds": round(rival.cpu_seconds, 2),
-            "agreement": asdict(balanced_agreement(said, rival.given, graph, number, draws)),
-            "scorecard_ahead": asdict(ahead(said, card, rival.given, graph, number, draws)),
-            "rules_ahead": asdict(ahead(said, rules, rival.given, graph, number, draws)),
+            "agreement": asdict(balanced_agreement(said, rival.given, thing, number, draws)),
+            "scorecard_ahead": asdict(ahead(said, card, rival.given, thing, number, draws)),
+            "rules_ahead": asdict(ahead(said, rules, rival.given, thing, number, draws)),
             **({} if rival.words is None else {"words": rival.words}),
         }
         for name, rival in rivals

@@ -81,7 +81,11 @@ _HEAD = (
     *("data set", "seed", "graphs", "goal", "scorecard", "terms", "AUC", "rules"),
     *("floor", "floor, rules", "noise", "tree", "one class", "CPU s"),
 )
-_FRONTIER_HEAD = ("data set", "seed", "graphs", "found on", *(f"{terms} terms" for terms in TOLD_TERMS), "tested on")
+_FRONTIER_HEAD = (
+    *("data set", "seed", "graphs", "found on"),
+    *(f"{terms} terms" for terms in TOLD_TERMS),
+    *("tested on", "different things"),
+)
 _RULES_HEAD = ("data set", "seed", "graphs", "rules", "precision", "recall")
 
 
@@ -121,7 +125,8 @@ def _with_interval(found: dict[str, Any]) -> str:
 def _frontier(run: dict[str, Any]) -> list[str]:
     own = run["generated"]
     shown = [f"{found['value']:.3f}" for found in own["frontier"].values()]
-    return [run["dataset"], str(run["seed"]), str(run["graphs"]), str(own["found_on"]), *shown, str(own["places"])]
+    tested = [str(own["places"]), str(own.get("things", "-"))]  # older lines have places alone
+    return [run["dataset"], str(run["seed"]), str(run["graphs"]), str(own["found_on"]), *shown, *tested]
 
 
 def _rules(run: dict[str, Any]) -> list[str]:

@@ -29,6 +29,7 @@ def told(value: float) -> dict[str, Any]:
         "found_on": 100,
         "cpu_seconds": 1.25,
         "places": 50,
+        "things": 7,
         "terms": 12,
         "scorecard": figure(value),
         "auc": figure(0.9),
@@ -54,7 +55,9 @@ def test_rows(benchmark: ModuleType) -> None:
     )
     assert planted.endswith("| 0.800 | 0.500 | 0.300 | 0.600 | 0.250 | 1.2 |")
     assert imdb.endswith("| 0.800 | 0.500 | - | 0.600 | 0.250 | 1.2 |")
-    assert frontier.splitlines()[2] == "| planted | 0 | 900 | 100 | 0.030 | 0.060 | 0.120 | 0.250 | 0.500 | 50 |"
+    assert frontier.splitlines()[2] == "| planted | 0 | 900 | 100 | 0.030 | 0.060 | 0.120 | 0.250 | 0.500 | 50 | 7 |"
+    del runs[0]["generated"]["things"]
+    assert benchmark.tables(runs)[1].splitlines()[3].endswith("| 50 | - |")
     assert rules.splitlines()[3] == "| imdb | 0 | 900 | 2 | 0.800 (0.700 to 0.900) | - |"
     assert "By the code of abc." in where
 

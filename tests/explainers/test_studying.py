@@ -10,9 +10,14 @@ from unittest import mock
 
 import pytest
 import torch
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from dignn import DignnError, DiGNNExplainer, Explanations
+from dignn.core.seeds import Seed
+from dignn.explainers.studying import found_on
+from dignn.goes_by.finding import find
 from dignn.goes_by.term_keys import predicate_from
+from dignn.sampling.division import is_learned
 from dignn.zoo.datasets.dataset import Dataset
 from dignn.zoo.datasets.registry import load
 from small_runs import short_smoke
@@ -27,9 +32,9 @@ def planted() -> Dataset:
     return load("planted")
 
 
-def explainer(dataset: Dataset, folder: Path | None = None, model: Any = None) -> DiGNNExplainer:
+def explainer(dataset: Dataset, folder: Path | None = None, model: Any = None, fires: int = 20) -> DiGNNExplainer:
     settings = replace(
-        short_smoke(), sizes=(8,), subgraphs_per_size=20, candidates=32, top_k=1, features="bootstrap", refined=0.0
+        short_smoke(), sizes=(8,), subgraphs_per_size=fires, candidates=32, top_k=1, features="bootstrap", refined=0.0
     )
     torch.manual_seed(0)
     asked = TinyHetero(dataset.schema) if model is None else model
@@ -90,18 +95,34 @@ def test_measuring_finds_it_first(planted: Dataset) -> None:
     assert explanations.about["metrics"]["sound"]["fidelity"]
 
 
-def test_processes_give_the_same(studied: tuple[Path, Explanations], planted: Dataset) -> None:
+def test_the_floor_is_found_on_what_is_learned_from(planted: Dataset) -> None:
+    """Training fires reach held-out authors, on whom it is tested."""
+    made = explainer(planted, fires=150).fit()
+    made.explain(measure=False)
+    with mock.patch("dignn.explainers.studying.find", wraps=find) as finding:
+        made.study()
+    graphs, floor, _ = finding.call_args_list[0].args
+    learned, every = made.real.learned_rows, made.train_scores
+    assert is_learned(graphs, floor.graph, floor.node, learned).all()
+    assert not is_learned(graphs, every.graph, every.node, learned).all()
+    assert 0 < len(floor) < len(every)
+
+
+def test_it_is_found_on_one_thread(planted: Dataset) -> None:
+    """Sums on several give other bits."""
     made = explainer(planted).fit()
     made.explain(measure=False)
-    with (
-        mock.patch("dignn.explainers.studying._WORTH_COLUMNS", 0),
-        mock.patch("dignn.explainers.studying.cores", return_value=2),
-    ):
-        beside = made.study().about["studied"]
-    # Processes do not hurry: what is found here is what is compared.
-    assert beside["scorecard"] == studied[1].about["studied"]["scorecard"]
-    assert beside["floor"] is not None
-    assert beside["noise"] is not None
+    threads: set[int] = set()
+
+    def finding(*given: Any) -> Any:
+        threads.update(pool["num_threads"] for pool in threadpool_info())
+        return find(*given)
+
+    with threadpool_limits(2), mock.patch("dignn.explainers.studying.find", finding):
+        made.study()
+        found_on(made.real.train, made.train_scores, made.real.train, made.train_scores, Seed(0))
+        assert {pool["num_threads"] for pool in threadpool_info()} == {2}
+    assert threads == {1}
 
 
 class Constant(TinyHetero):

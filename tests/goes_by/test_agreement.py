@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from dignn.core.seeds import Seed
-from dignn.goes_by.agreement import ahead, balanced_agreement, fewest, mean_auc
+from dignn.goes_by.agreement import ahead, balanced_agreement, fewest, mean_auc, share
 from strategies import PROPERTY
 
 
@@ -29,8 +30,8 @@ def test_as_scikit_learn(number: int, count: int, seed: int) -> None:
     assert np.isclose(auc.value, np.mean(expected))
 
 
-def test_intervals_are_over_graphs() -> None:
-    """Places of one graph that are right or wrong together tell as little as one place."""
+def test_intervals_are_over_things() -> None:
+    """Places of one thing that are right or wrong together tell as little as one place."""
     answers, right = np.zeros(1000, dtype=int), np.repeat(np.arange(10) % 2, 100)
     together = balanced_agreement(answers, right, np.repeat(np.arange(10), 100), 2, Seed(0))
     apart = balanced_agreement(answers, right, np.arange(1000), 2, Seed(0))
@@ -38,6 +39,38 @@ def test_intervals_are_over_graphs() -> None:
     assert together.interval[1] - together.interval[0] > 4 * (apart.interval[1] - apart.interval[0])
     again = balanced_agreement(answers, right, np.arange(1000), 2, Seed(0))
     assert apart == again
+
+
+def test_a_share_is_as_sure_as_there_are_different_things() -> None:
+    right, every, thing = (
+        np.repeat(np.arange(10) % 2 == 0, 100),
+        np.ones(1000, dtype=bool),
+        np.repeat(np.arange(10), 100),
+    )
+    together, apart = share(right, every, thing, Seed(0)), share(right, every, np.arange(1000), Seed(0))
+    assert together is not None
+    assert apart is not None
+    assert together.value == apart.value == 0.5
+    assert together.interval[1] - together.interval[0] > 4 * (apart.interval[1] - apart.interval[0])
+    some = share(right, thing < 3, thing, Seed(0))  # many draws have none of these
+    assert some is not None
+    assert some.value == pytest.approx(2 / 3)
+    assert some.interval[0] < some.value < some.interval[1]
+    assert share(right, thing > 9, thing, Seed(0)) is None
+
+
+def test_what_is_always_right_is_not_certain_of_few_things() -> None:
+    sixty = share(np.ones(60, dtype=bool), np.ones(60, dtype=bool), np.arange(60), Seed(0))
+    assert sixty is not None
+    assert sixty.interval[1] == 1.0
+    right, thing = np.ones(1000, dtype=bool), np.repeat(np.arange(10), 100)
+    found = share(right, right, thing, Seed(0))
+    assert found is not None
+    assert found.value == found.interval[1] == 1.0
+    assert 0.6 < found.interval[0] < 0.8
+    never = share(~right, right, thing, Seed(0))
+    assert never is not None
+    assert 0.2 < never.interval[1] < 0.4
 
 
 def test_a_class_without_places_says_nothing() -> None:

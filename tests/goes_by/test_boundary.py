@@ -96,6 +96,19 @@ def test_pairs_come_in_the_order_in_which_they_are_confused() -> None:
     assert all(max(e.probability) - sorted(e.probability)[-2] <= EVEN for e in found)
 
 
+def test_the_most_probable_classes_are_sought_once_for_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs, scores = scores_at([[0.6, 0.3, 0.1], [0.3, 0.1, 0.6], [0.1, 0.6, 0.3]], [0.0] * 3)  # three pairs
+    plain, asked = Tensor.topk, []
+
+    def topk(values: Tensor, *given: int, **named: int) -> object:
+        asked.append(len(values))
+        return plain(values, *given, **named)
+
+    monkeypatch.setattr(Tensor, "topk", topk)
+    assert undecided(graphs, scores, members([0.0, 0.0, 0.0]), Seed(0)) == []
+    assert asked == [3]
+
+
 def pair() -> Counterfactual:
     """Three words less: the model says the first class; with two less it cannot decide."""
     before, after = lone([0.0, 1.0, 1.0, 1.0]), lone([0.0, 0.0, 0.0, 0.0])

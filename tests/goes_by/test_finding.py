@@ -10,6 +10,7 @@ import torch
 
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
+from dignn.goes_by.agreement import things_of
 from dignn.goes_by.fidelity import fidelity
 from dignn.goes_by.finding import find
 from dignn.goes_by.places import Places
@@ -18,6 +19,7 @@ from dignn.goes_by.quantities import Count
 from dignn.goes_by.scorecards import FRONTIER, probability
 from dignn.goes_by.traits import Holds
 from dignn.goes_by.where import Around
+from dignn.graphs.batch import GraphBatch
 from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
 from dignn.graphs.tasks.classification import classification
 from dignn.model.scores import Scores
@@ -81,6 +83,39 @@ def test_what_a_model_does_not_go_by_does_not_help() -> None:
     told = fidelity(find(*answered(chance), Seed(0)), *answered(chance, seed=1), Seed(0))
     assert abs(told.scorecard.value - told.majority) < 0.08
     assert told.scorecard.interval[0] < 0.5 < told.scorecard.interval[1]
+
+
+def flipped(words: np.ndarray, carries: np.ndarray) -> np.ndarray:
+    """Additive, and the other way round for one in five."""
+    sign = np.where(np.random.default_rng(len(words)).random(len(words)) < 0.2, -1, 1)
+    return additive(words, carries) * sign[:, None]
+
+
+def test_what_stands_in_many_graphs_counts_once_for_intervals() -> None:
+    """The same 60 authors in one graph each, or in 20: nobody knows more of them."""
+    found = find(*answered(flipped), Seed(0))
+    graphs, scores = answered(flipped, count=60, seed=1)
+    once = fidelity(found, graphs, scores, Seed(0))
+    again = Scores.cat([scores] * 20, range(0, 1200, 60))
+    often = fidelity(found, GraphBatch.cat([graphs] * 20), again, Seed(0))
+    assert (once.places, once.things) == (60, 60)
+    assert (often.places, often.things) == (1200, 60)
+    assert once.scorecard.interval[1] - once.scorecard.interval[0] > 0.1
+    for name in ("scorecard", "rules", "auc", "frontier"):
+        assert getattr(once, name) == getattr(often, name)
+    for one, other in zip((*once.by_rule[0], *once.by_rule[1]), (*often.by_rule[0], *often.by_rule[1]), strict=True):
+        assert (one.precision, one.recall, 20 * one.holds) == (other.precision, other.recall, other.holds)
+
+
+def test_graphs_are_drawn_where_they_are_fewer_or_nothing_is_of_the_data() -> None:
+    graphs, scores = answered(flipped, count=8)
+    assert things_of(graphs, scores).tolist() == graphs.row[:, 0].tolist()
+    made = replace(graphs, row=torch.full_like(graphs.row, -1))
+    assert things_of(made, scores).tolist() == list(range(8))
+    papers = graphs[graphs.sizes == 4]  # an author and three papers each, all of which are scored
+    place = torch.arange(4 * len(papers))
+    every = Scores(place // 4, place % 4, torch.rand(len(place), 2), torch.rand(len(place), 2), scores.task)
+    assert things_of(papers, every).tolist() == every.graph.tolist()
 
 
 def test_the_same_seed_finds_the_same() -> None:

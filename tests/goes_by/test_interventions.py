@@ -223,6 +223,25 @@ def test_whole_graphs_keep_their_largest_piece() -> None:
     assert not truth(one_each(pairs.false, pairs.node), [on_ring]).any()
 
 
+ATOMS = plain_schema((Relation("C", "bond", "C", "bond"), Relation("C", "bond", "N", "bond")), node_types=("C", "N"))
+CARBON = Predicate(Count(Around("C", None)))
+
+
+def test_something_is_left_of_a_graph_that_is_classified_as_a_whole() -> None:
+    """What makes the predicate true are all nodes of a chain of C; of one that ends with N the N is left."""
+    chain = batch_of(ATOMS, [0, 0, 0], {(0, 1): 1, (1, 2): 1})
+    ending = batch_of(ATOMS, [0, 0, 1], {(0, 1): 1, (1, 2): 2})
+    batch = GraphBatch.cat([chain, ending])[[0, 1] * 12]
+    places = Places(batch, torch.arange(24), torch.full((24,), -1))
+    pairs = cut_of(CARBON, places)
+    assert set(pairs.source % 2) == {1}
+    for side in (pairs.true, pairs.false):
+        assert (side.sizes > 0).all()
+        assert bool(check_validity(side).valid.all())
+    alone = Places(batch[::2], torch.arange(12), torch.full((12,), -1))
+    assert cut(alone, {0: CARBON}, {0: np.arange(12)}, {0: []}, Seed(0)) == []
+
+
 def test_what_cannot_be_cut_gives_no_pairs() -> None:
     """Edges are not cut."""
     batch, (label,) = weighted()

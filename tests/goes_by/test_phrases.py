@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 
@@ -13,7 +15,8 @@ from dignn.goes_by.quantities import Count, Mean, Rings
 from dignn.goes_by.traits import Holds, Shaped
 from dignn.goes_by.where import Around, Edges, Step
 from dignn.graphs.batch import GraphBatch
-from dignn.graphs.feature_spec import FeatureKind, FeatureSpec
+from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind, FeatureSpec
+from dignn.graphs.schema import Schema
 from goes_by.library import CITES, READS, library_schema, weighted
 from strategies import PROPERTY, batches, plain_schema
 
@@ -57,7 +60,7 @@ SAID = [
     (
         Predicate(Mean(PAPERS, 0), 3.25),
         "the mean “price” of papers next to it is above 3.25",
-        "the mean “price” of papers next to it is not above 3.25",
+        "the mean “price” of papers next to it is not above 3.25 or there is none",
     ),
     (
         Predicate(Rings(("author", "paper", "paper"))),
@@ -79,6 +82,90 @@ def test_said(predicate: Predicate, there: str, absent: str) -> None:
     assert phrase(predicate, library_schema()) == there
     assert phrase(predicate.absent, library_schema()) == absent
     assert words_of([predicate, predicate.absent], library_schema()) == f"{there} and {absent}"
+
+
+TABLE = plain_schema(
+    features=(
+        FeatureSpec(
+            FeatureKind.MIXED,
+            5,
+            names=("colour", "new", "price", "votes", "id"),
+            columns=(
+                Column(ColumnKind.CATEGORICAL, levels=4),
+                Column(ColumnKind.BINARY),
+                Column(ColumnKind.CONTINUOUS, missing=True),
+                Column(ColumnKind.COUNT, levels=9),
+                Column(ColumnKind.IDENTITY),
+            ),
+        ),
+    ),
+    target="node",
+)
+NODE, NODES = Around("node", 0), Around("node", 1)
+RED, BLUE, NEW, VOTED = Holds(0, "is", 2.0), Holds(0, "is", 1.0), Holds(1), Holds(3, "above", 0.5)
+OF_VALUES = [
+    (
+        count(NODE, RED, BLUE, NEW),
+        "at least one is true of it: “colour” is 2, “colour” is 1 and “new”",
+        "none is true of it: “colour” is 2, “colour” is 1 and “new”",
+    ),
+    (
+        count(NODES, RED, BLUE, Holds(4, "is", 1.0), least=2),
+        "at least two are true of nodes next to it: “colour” is 2, “colour” is 1 and “id” is 1",
+        "fewer than two are true of nodes next to it: “colour” is 2, “colour” is 1 and “id” is 1",
+    ),
+    (
+        count(NODE, Holds(2, "missing"), Holds(2, "above", 3.0)),
+        "at least one is true of it: “price” is missing and “price” is above 3",
+        "none is true of it: “price” is missing and “price” is above 3",
+    ),
+    (count(NODE, NEW, VOTED), "it has at least one of “new” and “votes”", "it has none of “new” and “votes”"),
+]
+
+
+@pytest.mark.parametrize(("predicate", "there", "absent"), OF_VALUES, ids=[there for _, there, _ in OF_VALUES])
+def test_groups_of_values_are_told_with_them(predicate: Predicate, there: str, absent: str) -> None:
+    assert phrase(predicate, TABLE) == there
+    assert phrase(predicate.absent, TABLE) == absent
+
+
+def lossy(column: Column, target: str | None = "node") -> Schema:
+    spec = FeatureSpec(FeatureKind.MIXED, 1, names=("x",), columns=(replace(column, missing=True),))
+    return plain_schema(features=(spec,), target=target)
+
+
+@pytest.mark.parametrize(
+    ("column", "trait", "there", "absent"),
+    [
+        (Column(ColumnKind.CONTINUOUS), Holds(0, "above", 3.0), "is above 3", "is not above 3"),
+        (Column(ColumnKind.COUNT, levels=9), Holds(0, "above", 2.5), "is at least 3", "is below 3"),
+        (Column(ColumnKind.CATEGORICAL, levels=4), Holds(0, "is", 2.0), "is 2", "is not 2"),
+    ],
+)
+def test_what_is_missing_is_not_said_to_be_something(column: Column, trait: Holds, there: str, absent: str) -> None:
+    predicate, missing = count(NODE, trait), lossy(column)
+    assert phrase(predicate, missing) == f"its “x” {there}"
+    assert phrase(predicate.absent, missing) == f"its “x” {absent} or is missing"
+    spec = FeatureSpec(FeatureKind.MIXED, 1, names=("x",), columns=(column,))
+    assert phrase(predicate.absent, plain_schema(features=(spec,))) == f"its “x” {absent}"
+
+
+def test_a_flag_that_is_missing_is_not_said_to_be_lacked() -> None:
+    flag = lossy(Column(ColumnKind.BINARY))
+    assert phrase(count(NODE, Holds(0)), flag) == "it has “x”"
+    assert phrase(count(NODE, Holds(0)).absent, flag) == "its “x” is not 1 or is missing"
+    value = lossy(Column(ColumnKind.ONE_HOT, group=0))
+    assert phrase(count(NODE, Holds(0)).absent, value) == "it is not “x” or that is missing"
+
+
+def test_means_say_that_there_may_be_none_where_that_can_be() -> None:
+    low = Predicate(Mean(Around("node", None), 0), 3.0, holds=False)
+    whole = "the mean “x” of nodes in the graph is not above 3"
+    price = Column(ColumnKind.CONTINUOUS)
+    assert phrase(low, lossy(price, target=None)) == f"{whole} or there is none"
+    spec = FeatureSpec(FeatureKind.MIXED, 1, names=("x",), columns=(price,))
+    assert phrase(low, plain_schema(features=(spec,))) == whole
+    assert phrase(low, plain_schema(features=(spec,) * 2, node_types=("node", "mall"))) == f"{whole} or there is none"
 
 
 def test_graphs_and_edges() -> None:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from dignn.core.errors import DignnError
+from dignn.goes_by import predicate_families, quantities
 from dignn.goes_by.places import Places
 from dignn.goes_by.predicate_families import families, ring_families, wheres
 from dignn.goes_by.predicates import Predicate, truth
-from dignn.goes_by.quantities import Count, Mean, Rings
+from dignn.goes_by.quantities import Count, Mean, Rings, means
 from dignn.goes_by.traits import Holds, Shaped
-from dignn.goes_by.where import Around, Edges, Step
+from dignn.goes_by.where import Around, Edges, Step, steps_of
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.relation import Relation
 from goes_by.library import CITES, HAS, READS, WRITES, library, weighted
 from goes_by.plain_predicates import plainly
 from strategies import PROPERTY, batch_of, batches, plain_schema, random_batch
@@ -115,6 +119,57 @@ def test_the_vocabulary_has_each_kind_of_word() -> None:
     for name in ("own word", "a kind", "a paper without a price", "a leaf beside it"):
         assert BY_HAND[name][0] in found, name
     assert BY_HAND["a triangle with two papers"][0] in found
+
+
+MANY = tuple(Relation("node", f"r{number:02}", "node", directed=True) for number in range(20))
+
+
+def many_relations() -> Places:
+    """Nodes 0 to 3 in a row by the first relation, again and again, and node 4 that the second leads to from 3."""
+    schema = plain_schema(MANY, target="node")
+    batch = batch_of(schema, [0] * 5, {(0, 1): 1, (1, 2): 1, (2, 3): 1, (3, 4): 2})
+    batch = GraphBatch.cat([batch] * 3)
+    return Places(batch, *schema.task.answers(batch))
+
+
+def test_paths_are_those_that_can_be_walked_and_of_many_those_walked_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 1,600 paths of two steps twelve can be walked; what each of the others reaches is not even asked."""
+    places, (first, second) = many_relations(), (relation.label for relation in MANY[:2])
+    on, off, to = Step(first), Step(first, True), Step(second)
+    walked = {each.path for each in wheres(places) if isinstance(each, Around) and len(each.path) == 2}
+    back_and_forth = {(step, replace(step, back=not step.back)) for step in (on, off, to, Step(second, True))}
+    assert walked >= {(on, on), (off, off), (on, to), (Step(second, True), off)} | back_and_forth
+    assert {step for path in walked for step in path} == {on, off, to, Step(second, True)}
+    monkeypatch.setattr(predicate_families, "_MOST_PATHS", 3)
+    fewer = [each.path for each in wheres(places) if isinstance(each, Around) and len(each.path) == 2]
+    assert fewer == [(on, on), (on, off), (off, on)]  # two walks in each graph, or three
+
+
+def test_scopes_along_paths_are_not_kept_for_ever() -> None:
+    places = many_relations()
+    arcs = {(step, other) for step in steps_of(places.schema) for other in steps_of(places.schema)}
+    for path in sorted(arcs, key=str):
+        places.around(Around("node", 2, path))
+    kept = [each for each in vars(places).values() if isinstance(each, dict)]
+    along = {where for scopes in kept for where in scopes if isinstance(where, Around) and where.path}
+    assert 0 < len(along) < 20
+
+
+def test_means_go_through_columns_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three papers, of which two cost something; no dense table has more than a column."""
+    places = Places(library(), torch.tensor([0]), torch.tensor([0]))
+    where, widths = Around("paper", 1), []
+    whole = means(places, where, [0, 1, 0])
+    plain = csr_array.toarray
+
+    def toarray(table: csr_array) -> np.ndarray:
+        widths.append(table.shape[1])
+        return plain(table)
+
+    monkeypatch.setattr(quantities, "CELLS", 3)
+    monkeypatch.setattr(csr_array, "toarray", toarray)
+    assert means(places, where, [0, 1, 0]).tolist() == whole.tolist() == [[3.0, 1.0, 3.0]]
+    assert widths == [1, 1, 1]
 
 
 def test_bad_places_and_columns_are_told() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.schema import Relation
-from dignn.graphs.validity import check_validity, connected, consistent
+from dignn.graphs.validity import check_validity, components, connected, consistent
 from strategies import PROPERTY, batch_of, batches, plain_schema, random_batch
 
 
@@ -21,11 +21,15 @@ from strategies import PROPERTY, batch_of, batches, plain_schema, random_batch
 def test_connected_agrees_with_networkx(batch: GraphBatch, seed: int) -> None:
     thinned = torch.from_numpy(np.random.default_rng(seed).random(batch.edge.shape) < 0.4)
     batch = replace(batch, edge=batch.edge * (thinned | thinned.transpose(1, 2)))
+    pieces = components(batch)
     for number, found in enumerate(connected(batch).tolist()):
         nodes = batch.mask[number].nonzero()[:, 0].tolist()
         graph = nx.Graph(batch.edge[number].nonzero().tolist())
         graph.add_nodes_from(nodes)
         assert found == (bool(nodes) and nx.is_connected(graph))
+        groups = {frozenset((pieces[number] == each).nonzero()[:, 0].tolist()) for each in pieces[number, nodes]}
+        assert groups == set(map(frozenset, nx.connected_components(graph)))
+    assert (pieces[~batch.mask] == -1).all()
 
 
 def test_long_paths_are_connected() -> None:

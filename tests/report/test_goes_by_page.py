@@ -112,8 +112,8 @@ def test_the_test_is_told_with_its_figures(shown: str) -> None:
     told = words(shown)
     section = told[told.index("Does it really go by this?") : told.index("How realistic are")]
     for part in (
-        "fair What this page says that it goes by reproduces 84 % of its answers on real authors, beside 50 % by ",
-        "on 412 real authors that were held out",
+        "fair What this page says that it goes by reproduces 84 % of its answers on real authors (mean over classes), ",
+        "on 60 real authors that were held out, at 412 places in subgraphs; in brackets",
         "84 % (81 to 87 %); found on real graphs 86 %; found on noise 54 %; guessing 50 %.",
         "78 % (75 to 81 %); found on real graphs 84 %; found on noise 50 %; guessing 50 %.",
         "good 0.91 (0.88 to 0.94); found on real graphs 0.94; found on noise 0.55; guessing 0.50.",
@@ -121,7 +121,9 @@ def test_the_test_is_told_with_its_figures(shown: str) -> None:
         "one 0.930",
     ):
         assert part in section
-    (curve,) = (label for label in Tags(shown).of("aria-label") if label.startswith("Share of answers by number"))
+    (curve,) = (
+        label for label in Tags(shown).of("aria-label") if label.startswith("Share of answers, mean over classes")
+    )
     assert (
         "3 terms 64\u00a0%; 6 terms 79\u00a0%; 12 terms 84\u00a0%; 25 terms 86\u00a0%; by guessing 50\u00a0%" in curve
     )
@@ -134,7 +136,7 @@ def test_a_test_without_rules_floor_noise_and_curve_tells_the_rest() -> None:
     assert found is not None
     assert [row["name"] for row in found["rows"]] == ["Scorecards"]
     assert found["level"] == "poor"
-    assert (found["frontier"], found["aucs"], found["places"]) == (None, [], None)
+    assert (found["frontier"], found["aucs"], found["tested_on"]) == (None, [], None)
     assert [name for _, name in found["legend"]] == [
         "found on generated graphs, as this page shows it",
         "guessing: always one class",
@@ -142,9 +144,23 @@ def test_a_test_without_rules_floor_noise_and_curve_tells_the_rest() -> None:
     assert fidelity_section.content(replace(made, about={})) is None
 
 
+def test_what_it_was_tested_on_is_counted_once() -> None:
+    made = studied_by_hand.molecules()
+
+    def tested_on(**told: int) -> str | None:
+        about = {"studied": {"scorecard": {"value": 0.5}, **told}}
+        found = fidelity_section.content(replace(made, about=about))
+        assert found is not None
+        return found["tested_on"]
+
+    assert tested_on(places=37, things=37) == "37 real graphs that were held out"
+    assert tested_on(things=1916) is None  # older runs call places things
+
+
 def test_a_doubtful_page_says_so_at_the_top(tmp_path: Path) -> None:
     told = words(page(studied_by_hand.authors(value=0.55), tmp_path))
-    assert "What they say reproduces only 55 % of its answers on real authors, beside 50 % by guessing: do not" in told
+    doubt = "reproduces only 55 % of its answers on real authors (mean over classes), beside 50 % by guessing: do not"
+    assert f"What they say {doubt}" in told
     assert "The model goes by" not in told
     assert told.count("The model may go by: a venue") == 2  # in short, and in the panel
 

@@ -15,11 +15,14 @@ from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.quantities import Count
 from dignn.goes_by.traits import Holds, Shaped
 from dignn.goes_by.where import Around
+from dignn.graphs.feature_spec import Column, ColumnKind, FeatureKind, FeatureSpec
 from dignn.report.goes_by_words import class_words, rule_in_words, signed, terms_in_words
 from dignn.report.told_terms import ToldTerm, told_rules, told_study, told_terms
+from strategies import plain_schema
 
 SCHEMA = hand_made.schema()
 AUTHORS = studied_by_hand.authors()
+ON = "on real authors (mean over classes)"
 TERMS = (
     "a venue two steps away is “KDD” (+3.1), “VLDB” (+0.8), it has none of “query” and “index” (each +1.2 to +2.4), "
     "fewer than three papers are next to it (+1.6), the mean column 0 of papers next to it is above 0.25 (+0.04)"
@@ -27,12 +30,12 @@ TERMS = (
 
 
 def test_a_sentence_says_what_speaks_for_the_class_and_what_its_absence_does() -> None:
-    tested = "this reproduces 84 % of its answers on real authors, beside 50 % by guessing"
+    tested = "this reproduces 84 % of its answers on real authors (mean over classes), beside 50 % by guessing"
     assert AUTHORS.sentence("two") == f"The model goes by: {TERMS}; {tested}."
     assert AUTHORS.sentence("one") == (
         "The model goes by: among venues two steps away there is none of “KDD” and “VLDB” (each +0.8 to +3.1), it has "
         "“query” (+2.4), “index” (+1.2), at least three papers are next to it (+1.6), the mean column 0 of papers next "
-        f"to it is not above 0.25 (+0.04); {tested}."
+        f"to it is not above 0.25 or there is none (+0.04); {tested}."
     )
 
 
@@ -49,8 +52,8 @@ def test_whole_graphs_are_graphs() -> None:
     shown = studied_by_hand.molecules()
     assert shown.sentence("harmless") == (
         "The model goes by: the graph has no N node (+2.0), the graph has at least two rings of six C nodes (+1.2), a "
-        "C node in the graph has one neighbour (+0.5); this reproduces 95 % of its answers on real graphs, nearly "
-        "all."
+        "C node in the graph has one neighbour (+0.5); this reproduces 95 % of its answers on real graphs (mean "
+        "over classes), nearly all."
     )
     assert shown.sentence("mutagen") == "Nothing that was looked at speaks for this class or against it."
 
@@ -58,22 +61,22 @@ def test_whole_graphs_are_graphs() -> None:
 @pytest.mark.parametrize(
     ("value", "majority", "begin", "end"),
     [
-        (0.95, 0.25, "The model goes by", "this reproduces 95 % of its answers on real authors, nearly all."),
-        (0.9, 0.25, "The model goes by", "this reproduces 90 % of its answers on real authors, nearly all."),
-        (0.81, 0.25, "The model goes by", "81 % of its answers on real authors, beside 25 % by guessing."),
-        (0.55, 1 / 3, "The model may go by", "only 55 % of its answers on real authors, beside 33 % by guessing: do "
+        (0.95, 0.25, "The model goes by", f"this reproduces 95 % of its answers {ON}, nearly all."),
+        (0.9, 0.25, "The model goes by", f"this reproduces 90 % of its answers {ON}, nearly all."),
+        (0.81, 0.25, "The model goes by", f"81 % of its answers {ON}, beside 25 % by guessing."),
+        (0.55, 1 / 3, "The model may go by", f"only 55 % of its answers {ON}, beside 33 % by guessing: do "
          "not rely on it."),
-        (0.7, 0.5, "The model may go by", "only 70 % of its answers on real authors, beside 50 % by guessing: do not "
+        (0.7, 0.5, "The model may go by", f"only 70 % of its answers {ON}, beside 50 % by guessing: do not "
          "rely on it."),
-        (0.76, 0.5, "The model goes by", "this reproduces 76 % of its answers on real authors, beside 50 % by "
+        (0.76, 0.5, "The model goes by", f"this reproduces 76 % of its answers {ON}, beside 50 % by "
          "guessing."),
-        (0.55, 0.02, "The model may go by", "only 55 % of its answers on real authors, beside 2 % by guessing: do not "
+        (0.55, 0.02, "The model may go by", f"only 55 % of its answers {ON}, beside 2 % by guessing: do not "
          "rely on it."),
-        (0.48, 0.5, "The model may go by", "this reproduces 48 % of its answers on real authors, no more than guessing "
+        (0.48, 0.5, "The model may go by", f"this reproduces 48 % of its answers {ON}, no more than guessing "
          "does: do not rely on it."),
-        (1.0, 1.0, "The model may go by", "this reproduces 100 % of its answers on real authors, no more than guessing "
+        (1.0, 1.0, "The model may go by", f"this reproduces 100 % of its answers {ON}, no more than guessing "
          "does: do not rely on it."),
-        (0.55, None, "The model may go by", "this reproduces only 55 % of its answers on real authors: do not rely on "
+        (0.55, None, "The model may go by", f"this reproduces only 55 % of its answers {ON}: do not rely on "
          "it."),
         (None, None, "The model goes by", "; how far this gives its answers was not tested."),
     ],
@@ -128,6 +131,28 @@ def test_what_cannot_be_negated_is_said_not_to_be() -> None:
 def test_only_what_begins_alike_and_ends_with_a_name_is_said_together() -> None:
     said = [term("it has “a”", 4.0), term("it has “b” below 3", 3.0), term("it has “c”", 2.0), term("it is “d”", 1.0)]
     assert terms_in_words(said, None) == "it has “a” (+4.0), “c” (+2.0), it has “b” below 3 (+3.0), it is “d” (+1.0)"
+
+
+def test_only_what_is_named_by_its_column_is_lacked_together() -> None:
+    """A colour that is not 1, a weight that is not above .5 and a flag that may be missing are no words."""
+    missing = Column(ColumnKind.BINARY, missing=True)
+    columns = (Column(ColumnKind.CATEGORICAL, levels=3), Column(ColumnKind.CONTINUOUS), missing)
+    spec = FeatureSpec(
+        FeatureKind.MIXED,
+        5,
+        names=("colour", "weight", "lost", "new", "old"),
+        columns=(*columns, Column(ColumnKind.BINARY), Column(ColumnKind.BINARY)),
+    )
+    schema = plain_schema(features=(spec,), target="node")
+    traits = [Holds(0, "is", 1.0), Holds(1, "above", 0.5), Holds(2), Holds(3), Holds(4)]
+    terms = [
+        ToldTerm("", place - 9.0, predicate=Predicate(Count(Around("node"), (trait,))))
+        for place, trait in enumerate(traits)
+    ]
+    assert terms_in_words(terms, schema) == (
+        "its “colour” is not 1 (+9.0), its “weight” is not above 0.5 (+8.0), its “lost” is not 1 or is missing (+7.0), "
+        "it has none of “new” and “old” (each +5.0 to +6.0)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -191,7 +216,7 @@ def test_a_damaged_test_is_none(studied: Any) -> None:
 def test_parts_of_a_test_may_be_missing() -> None:
     found = told_study({"studied": {"scorecard": {"value": 0.5, "interval": [0.4]}, "frontier": {"x": 1, "6": {}}}})
     assert found is not None
-    assert (found.scorecard.interval, found.rules, found.auc, found.majority, found.places) == (None,) * 5
+    assert (found.scorecard.interval, found.rules, found.auc, found.majority, found.places, found.things) == (None,) * 6
     assert (dict(found.frontier), dict(found.auc_by_class)) == ({}, {})
     whole = told_study(AUTHORS.about)
     assert whole is not None

@@ -152,3 +152,8 @@ def test_a_poor_error_is_not_hidden_by_a_classifier_that_sees_nothing_wrong() ->
     assert (wrong.verdict.level, features.verdict.level) == ("poor", "good")
     [(level, _)] = summed_up({"sound.features.pair_error": wrong, "sound.features.c2st": features})
     assert level == "poor"
+
+
+def test_a_mean_over_classes_is_not_told_as_a_share_of_all_answers() -> None:
+    told = judged("sound.fidelity.scorecard", 0.84, 0.86, {}).verdict.text.replace("\u00a0", " ")
+    assert told == "they give 84 % of its answers (mean over classes); those found on real graphs give 86 %"

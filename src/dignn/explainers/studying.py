@@ -13,6 +13,7 @@ import torch
 
 from dignn.core.background import Background
 from dignn.core.files import read_json, write_json
+from dignn.core.one_thread import one_thread
 from dignn.core.processes import map_processes
 from dignn.core.progress import Tick, part_of
 from dignn.core.seeds import Seed
@@ -76,6 +77,7 @@ class Study:
         return cls(found["told"], found["fidelity"], GraphBatch.load(graphs) if graphs.exists() else None)
 
 
+@one_thread()
 def study(
     graphs: GraphBatch,
     scores: Scores,
@@ -104,11 +106,11 @@ def study(
     """
     if len(scores.predicted.unique()) < 2:
         return Study({}, {})
-    test = _unseen(real, adapter)
+    test = unseen(real, adapter)
     noise = COLUMN_NOISE if graphs.tables or graphs.edge_tables else RANDOM_TREES
     wrong = control_set(noise, graphs, real.train, seed.child("controls"))
     others = {
-        FLOOR: (real.train, _as_many(train_scores, scores)),
+        FLOOR: (real.train, learned_from(real, train_scores, min(len(scores), STUDIED_PLACES))),
         noise: (wrong, adapter.score(wrong, counted=False)),
     }
     with _Beside([(*given, *test, seed) for given in others.values()], graphs.schema) as beside:
@@ -116,7 +118,8 @@ def study(
         found = causes.goes_by
         tested = fidelity(found, *test, seed) if len(test[1]) else None
         pairs, between, contrasts = _contrasts(graphs, scores, members, adapter, bank, seed)
-        figures = {OURS: None if tested is None else _figures(tested), **dict(zip(others, beside(), strict=True))}
+        several = {OURS: tested, **dict(zip(others, beside(), strict=True))}
+        figures = {name: None if each is None else _figures(each) for name, each in several.items()}
     tick(2, 2)
     told: dict[str, Any] = {
         "goes_by": terms_told(causes, graphs.schema),
@@ -147,15 +150,24 @@ def _contrasts(
     return contrasts_told(pairs, between, graphs.schema)
 
 
-def _unseen(real: RealGraphs, adapter: GNNAdapter) -> tuple[GraphBatch, Scores]:
+# -- real graphs --------------------------------------------------------------------------------------
+
+
+def unseen(real: RealGraphs, adapter: GNNAdapter) -> tuple[GraphBatch, Scores]:
     """Held-out graphs, and what the model says of the things in them that generators have not learned from."""
     graphs = real.held_out
     scores = adapter.score(graphs, counted=False)
     return graphs, scores[~is_learned(graphs, scores.graph, scores.node, real.learned_rows)]
 
 
-def _as_many(scores: Scores, others: Scores) -> Scores:
-    return scores[torch.tensor(spread(len(scores), min(len(others), STUDIED_PLACES)), dtype=torch.long)]
+def learned_from(real: RealGraphs, train_scores: Scores, most: int) -> Scores:
+    """Of what the model says of training graphs that of things to learn from, of so many at most.
+
+    Fires of training graphs reach held-out things too, on which what is found is tested.
+    """
+    known = is_learned(real.train, train_scores.graph, train_scores.node, real.learned_rows)
+    scores = train_scores[known]
+    return scores[torch.tensor(spread(len(scores), most), dtype=torch.long)]
 
 
 # -- beside -------------------------------------------------------------------------------------------
@@ -165,14 +177,14 @@ class _Beside:
     """What is found on other graphs, as a context in which it is found beside other work where that takes long.
 
     Args:
-        jobs: arguments of :func:`_found_on`.
+        jobs: arguments of :func:`found_on`.
         schema: of the graphs.
     """
 
     def __init__(self, jobs: Sequence[tuple[Any, ...]], schema: Schema) -> None:
         self._jobs = jobs
         wide = sum(spec.width for spec in schema.features) >= _WORTH_COLUMNS
-        work = partial(map_processes, _found_on, jobs, apart=True)
+        work = partial(map_processes, found_on, jobs, apart=True)
         self._work = Background(work) if wide and cores() > 1 else None
 
     def __enter__(self) -> Self:
@@ -184,18 +196,17 @@ class _Beside:
         if self._work is not None:
             self._work.__exit__(*error)
 
-    def __call__(self) -> list[dict[str, float] | None]:
+    def __call__(self) -> list[Fidelity | None]:
         """Waits for it, and takes part in it meanwhile."""
-        return [_found_on(*job) for job in self._jobs] if self._work is None else self._work.result()
+        return [found_on(*job) for job in self._jobs] if self._work is None else self._work.result()
 
 
-def _found_on(
-    graphs: GraphBatch, scores: Scores, test: GraphBatch, test_scores: Scores, seed: Seed
-) -> dict[str, float] | None:
-    """The figures of what is found on graphs, tested on others; None where there is nothing to find or to test on."""
+@one_thread()
+def found_on(graphs: GraphBatch, scores: Scores, test: GraphBatch, test_scores: Scores, seed: Seed) -> Fidelity | None:
+    """How what is found on graphs does on others; None where there is nothing to find or to test on."""
     if len(scores.predicted.unique()) < 2 or not len(test_scores):
         return None
-    return _figures(fidelity(find(graphs, scores, seed), test, test_scores, seed))
+    return fidelity(find(graphs, scores, seed), test, test_scores, seed)
 
 
 def _figures(tested: Fidelity) -> dict[str, float]:

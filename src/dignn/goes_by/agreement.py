@@ -1,4 +1,8 @@
-"""How far something that gives classes agrees with what a model says, with intervals over graphs."""
+"""How far something that gives classes agrees with what a model says, with intervals.
+
+What is drawn for intervals are things: a node of the data stands in many of its subgraphs, and what is right about it
+in one of them mostly is in the others.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dignn.core.seeds import Seed
+from dignn.graphs.batch import GraphBatch
+from dignn.metrics.counting import interval
+from dignn.model.scores import Scores
 
-# Draws of graphs for an interval of 95 %.
+# Draws of things for an interval of 95 %.
 _DRAWS = 200
 _OUTER = (2.5, 97.5)
 # How much less agreement is as good, at most.
@@ -24,21 +31,54 @@ class Found:
     interval: tuple[float, float]
 
 
-def balanced_agreement(answers: np.ndarray, given: np.ndarray, graph: np.ndarray, number: int, seed: Seed) -> Found:
+def things_of(batch: GraphBatch, scores: Scores) -> np.ndarray:
+    """(m,) what is drawn for intervals: the nodes or graphs of the data that are scored.
+
+    Their graphs instead where there are fewer of these, or where the things are not of the data.
+    """
+    thing, graph = scores.identities(batch).numpy(), scores.graph.numpy()
+    return graph if thing.min(initial=0) < 0 or len(np.unique(graph)) < len(np.unique(thing)) else thing
+
+
+def balanced_agreement(answers: np.ndarray, given: np.ndarray, thing: np.ndarray, number: int, seed: Seed) -> Found:
     """The share of a model's answers that are given, mean over the classes that it gives.
 
     Args:
         answers: (m,) the model's classes.
         given: (m,) others.
-        graph: (m,) of which graph each is; graphs are drawn for the interval.
+        thing: (m,) of which thing each is, as :func:`things_of` gives it.
         number: how many classes there are.
         seed: of the draws.
     """
-    return _drawn(lambda times: balanced(answers, given, number, times), graph, seed)
+    return _drawn(lambda times: balanced(answers, given, number, times), thing, seed)
+
+
+def share(right: np.ndarray, among: np.ndarray, thing: np.ndarray, seed: Seed) -> Found | None:
+    """The share of some places that are right; None where there are no such places.
+
+    Where all are right, or none is, draws would all say the same; then the interval is that of Wilson, of as many as
+    there are different things.
+
+    Args:
+        right, among: (m,) bool, which places are right, and which are looked at.
+        thing, seed: as :func:`balanced_agreement` takes them.
+    """
+    if not among.any():
+        return None
+    value = float(right[among].mean())
+    if value in (0.0, 1.0):
+        low, high = interval(value, len(np.unique(thing[among])))
+        return Found(value, (min(low, value), max(high, value)))  # whatever rounding does
+
+    def drawn(times: np.ndarray) -> float:
+        there = times[among].sum()
+        return float(times[among & right].sum() / there) if there else np.nan
+
+    return _drawn(drawn, thing, seed)
 
 
 def ahead(
-    answers: np.ndarray, given: np.ndarray, other: np.ndarray, graph: np.ndarray, number: int, seed: Seed
+    answers: np.ndarray, given: np.ndarray, other: np.ndarray, thing: np.ndarray, number: int, seed: Seed
 ) -> Found:
     """By how much one balanced agreement is above another, of answers to the same places.
 
@@ -48,7 +88,7 @@ def ahead(
     def difference(times: np.ndarray) -> float:
         return balanced(answers, given, number, times) - balanced(answers, other, number, times)
 
-    return _drawn(difference, graph, seed)
+    return _drawn(difference, thing, seed)
 
 
 def balanced(answers: np.ndarray, given: np.ndarray, number: int, times: np.ndarray | None = None) -> float:
@@ -85,7 +125,7 @@ def fewest(answers: np.ndarray, several: Sequence[np.ndarray], graph: np.ndarray
 
 
 def mean_auc(
-    answers: np.ndarray, scores: np.ndarray, graph: np.ndarray, seed: Seed
+    answers: np.ndarray, scores: np.ndarray, thing: np.ndarray, seed: Seed
 ) -> tuple[Found, list[float | None]]:
     """How often a place of a class scores higher than one of no such class: mean over classes, and each.
 
@@ -106,15 +146,15 @@ def mean_auc(
         known = [value for place in range(scores.shape[1]) if (value := one(place, times)) is not None]
         return float(np.mean(known)) if known else 0.5
 
-    return _drawn(over_all, graph, seed), [one(place, np.ones(len(answers))) for place in range(scores.shape[1])]
+    return _drawn(over_all, thing, seed), [one(place, np.ones(len(answers))) for place in range(scores.shape[1])]
 
 
-def _drawn(figure: Callable[[np.ndarray], float], graph: np.ndarray, seed: Seed) -> Found:
-    different, place = np.unique(graph, return_inverse=True)
+def _drawn(figure: Callable[[np.ndarray], float], thing: np.ndarray, seed: Seed) -> Found:
+    different, place = np.unique(thing, return_inverse=True)
     rng = seed.numpy()
     values = []
     for _ in range(_DRAWS):
         times = np.bincount(rng.integers(0, len(different), len(different)), minlength=len(different))
         values.append(figure(times[place].astype(float)))
-    low, high = np.percentile(values, _OUTER)
-    return Found(figure(np.ones(len(graph))), (float(low), float(high)))
+    low, high = np.nanpercentile(values, _OUTER)  # a draw may have nothing to tell of
+    return Found(figure(np.ones(len(thing))), (float(low), float(high)))

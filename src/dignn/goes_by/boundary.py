@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+from torch.return_types import topk
 
 from dignn.core.seeds import Seed
 from dignn.goes_by.contrasts.answers import at_places
@@ -77,8 +78,9 @@ def undecided(
     check_given(batch, scores, members)
     valid = scores[check_validity(batch).valid[scores.graph]]
     found: list[Undecided] = []
-    for first, second in _confused(valid):
-        one = _most_typical(batch, valid, (first, second), members)
+    top = valid.probability.topk(2, dim=1)
+    for first, second in _confused(valid, top):
+        one = _most_typical(batch, valid, top, (first, second), members)
         own = [each for each in pairs if {each.source, each.target} == {first, second}]
         if one is None and adapter is not None:
             walked = [_between(each, members, adapter, seed.child("walk", each.source, each.target)) for each in own]
@@ -90,10 +92,9 @@ def undecided(
     return found
 
 
-def _confused(scores: Scores) -> list[tuple[int, int]]:
+def _confused(scores: Scores, top: topk) -> list[tuple[int, int]]:
     """Pairs of classes, first those of which the second probability adds up to most where both are most probable."""
     count = scores.logits.size(1)
-    top = scores.probability.topk(2, dim=1)
     low, high = top.indices.min(1).values, top.indices.max(1).values
     weight = torch.bincount(low * count + high, top.values[:, 1].double(), count * count)
     order = torch.argsort(weight, descending=True, stable=True)
@@ -101,10 +102,13 @@ def _confused(scores: Scores) -> list[tuple[int, int]]:
 
 
 def _most_typical(
-    batch: GraphBatch, scores: Scores, classes: tuple[int, int], members: Sequence[Members]
+    batch: GraphBatch, scores: Scores, top: topk, classes: tuple[int, int], members: Sequence[Members]
 ) -> Undecided | None:
-    """Of scored places between two classes the one that is nearest to members of one of them."""
-    top = scores.probability.topk(2, dim=1)
+    """Of scored places between two classes the one that is nearest to members of one of them.
+
+    Args:
+        top: the two most probable classes of each.
+    """
     there = top.indices.sort(1).values == torch.tensor(sorted(classes))
     even = top.values[:, 0] - top.values[:, 1] <= EVEN
     rows = (there.all(1) & even).nonzero()[:, 0]
@@ -137,7 +141,7 @@ def _between(pair: Counterfactual, members: Sequence[Members], adapter: GNNAdapt
         return None
     node = -1 if pair.node is None else pair.node
     scores = at_places(adapter.score(graphs), torch.full((len(graphs),), node))
-    return _most_typical(graphs, scores, (pair.source, pair.target), members)
+    return _most_typical(graphs, scores, scores.probability.topk(2, dim=1), (pair.source, pair.target), members)
 
 
 def _ways(edits: int, seed: Seed) -> Tensor:

@@ -9,12 +9,11 @@ import numpy as np
 from dignn.core.checks import instance
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
-from dignn.goes_by.agreement import Found, balanced_agreement, mean_auc
+from dignn.goes_by.agreement import Found, balanced_agreement, mean_auc, share, things_of
 from dignn.goes_by.finding import GoesBy
 from dignn.goes_by.places import Places
 from dignn.goes_by.scorecards import probability
 from dignn.graphs.batch import GraphBatch
-from dignn.metrics.counting import interval
 from dignn.model.scores import Scores
 
 # Numbers of terms that are told.
@@ -41,7 +40,8 @@ class Fidelity:
     """How well what was found gives a model's answers.
 
     Args:
-        places: on how many.
+        places: on how many places of graphs.
+        things: how many different nodes or graphs of the data these are.
         terms: of the scorecards that are shown.
         scorecard: their balanced agreement.
         auc: of their probabilities, mean over classes.
@@ -53,6 +53,7 @@ class Fidelity:
     """
 
     places: int
+    things: int
     terms: int
     scorecard: Found
     auc: Found
@@ -70,7 +71,7 @@ def fidelity(found: GoesBy, batch: GraphBatch, scores: Scores, seed: Seed) -> Fi
         found: what the model is said to go by.
         batch: graphs that it was not found on, real ones that were held out for example.
         scores: what the model says of them.
-        seed: of the draws of graphs for intervals.
+        seed: of the draws for intervals.
 
     Raises:
         DignnError: there is nothing to test on, or the classes are others.
@@ -83,33 +84,31 @@ def fidelity(found: GoesBy, batch: GraphBatch, scores: Scores, seed: Seed) -> Fi
         )
     if not len(scores):
         raise DignnError("There is nothing to test on; give graphs with something that the model answers about")
-    places, answers, graph = Places.of(batch, scores), scores.predicted.numpy(), scores.graph.numpy()
+    places, answers, thing = Places.of(batch, scores), scores.predicted.numpy(), things_of(batch, scores)
     draws = seed.child("fidelity")
 
     def agreement(given: np.ndarray) -> Found:
-        return balanced_agreement(answers, given, graph, number, draws)
+        return balanced_agreement(answers, given, thing, number, draws)
 
     own = found.scorecards.scores(places)
-    auc, by_class = mean_auc(answers, probability(own), graph, draws)
+    auc, by_class = mean_auc(answers, probability(own), thing, draws)
     return Fidelity(
         places=len(places),
+        things=len(scores.identities(batch).unique()),
         terms=found.scorecards.terms,
         scorecard=agreement(own.argmax(1)),
         auc=auc,
         auc_by_class=tuple(by_class),
         frontier={terms: agreement(found.at(terms).scores(places).argmax(1)) for terms in TOLD_TERMS},
         rules=agreement(found.rules.predicted(places)),
-        by_rule=tuple(_of_rules(held, answers == place) for place, held in enumerate(found.rules.holds(places))),
+        by_rule=tuple(
+            tuple(_of_rule(here, answers == place, thing, draws) for here in held.T)
+            for place, held in enumerate(found.rules.holds(places))
+        ),
         majority=1.0 / len(np.unique(answers)),
     )
 
 
-def _of_rules(held: np.ndarray, own: np.ndarray) -> tuple[RuleFidelity, ...]:
-    return tuple(RuleFidelity(_share(own[here]), _share(here[own]), int(here.sum())) for here in held.T)
-
-
-def _share(right: np.ndarray) -> Found | None:
-    if not len(right):
-        return None
-    value = float(right.mean())
-    return Found(value, interval(value, len(right)))
+def _of_rule(here: np.ndarray, own: np.ndarray, thing: np.ndarray, seed: Seed) -> RuleFidelity:
+    """How a rule does that holds ``here`` (m,), of a class that has its ``own`` places (m,)."""
+    return RuleFidelity(share(own, here, thing, seed), share(here, own, thing, seed), int(here.sum()))

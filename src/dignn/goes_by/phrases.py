@@ -27,7 +27,8 @@ def phrase(predicate: Predicate, schema: Schema) -> str:
     if isinstance(quantity, Mean):
         spec = spec_of(schema, quantity.where)
         what = f"the mean {_name(spec, quantity.column)} of {_several(schema, quantity.where)}"
-        return f"{what} is {_above(spec, quantity.column, predicate.above, predicate.holds)}"
+        none = " or there is none" if not predicate.holds and _may_be_none(quantity, schema) else ""
+        return f"{what} is {_above(spec, quantity.column, predicate.above, predicate.holds)}{none}"
     own = isinstance(quantity.where, Around) and quantity.where.own
     if own and len(quantity.traits) == 1:
         return _own(quantity.traits[0], predicate.holds, schema, quantity.where)
@@ -44,11 +45,28 @@ def phrase(predicate: Predicate, schema: Schema) -> str:
     return f"fewer than {number_word(least)} {_several(schema, quantity.where)} {several}"
 
 
+def _may_be_none(quantity: Mean, schema: Schema) -> bool:
+    """Whether a place may have nothing to take the mean of: all graphs have a node of their only type."""
+    where = quantity.where
+    always = isinstance(where, Around) and where.distance is None and len(schema.node_types) == 1
+    return not always or spec_of(schema, where).column(quantity.column).missing
+
+
 def spec_of(schema: Schema, where: Where) -> FeatureSpec:
     """What the columns there hold."""
     if isinstance(where, Edges):
         return schema.edge_features_by_label[where.relation].spec
     return schema.spec(where.node_type)
+
+
+def is_there(spec: FeatureSpec, trait: Trait) -> bool:
+    """Whether a trait says that something is there that its column is named after: a word, a member, a value."""
+    if not isinstance(trait, Holds):
+        return False
+    if spec.kinds[trait.column] is ColumnKind.COUNT:
+        return (trait.test, trait.value) == ("above", 0.5)
+    flag = spec.kinds[trait.column] in (ColumnKind.BINARY, ColumnKind.ONE_HOT)
+    return flag and (trait.test, trait.value) == ("is", 1.0)
 
 
 # -- the place itself ---------------------------------------------------------------------------------
@@ -61,11 +79,12 @@ def _own(trait: Trait, holds: bool, schema: Schema, where: Where) -> str:
     kind, name = spec.kinds[trait.column], _name(spec, trait.column)
     if trait.test == "missing":
         return f"its {name} is {'missing' if holds else 'known'}"
-    if spec.kind is FeatureKind.IDENTITY or kind is ColumnKind.ONE_HOT:
-        return f"it {'is' if holds else 'is not'} {name}"
-    if kind is ColumnKind.BINARY and trait.test == "is":
+    missing = not holds and spec.column(trait.column).missing
+    if kind is ColumnKind.ONE_HOT:
+        return f"it {'is' if holds else 'is not'} {name}{' or that is missing' if missing else ''}"
+    if kind is ColumnKind.BINARY and trait.test == "is" and not missing:
         return f"it {'has' if holds else 'lacks'} {name}"
-    return f"its {name} is {_value(spec, trait, holds)}"
+    return f"its {name} is {_value(spec, trait, holds)}{' or is missing' if missing else ''}"
 
 
 def _rings(predicate: Predicate, quantity: Rings, schema: Schema) -> str:
@@ -87,17 +106,30 @@ def _rings(predicate: Predicate, quantity: Rings, schema: Schema) -> str:
 
 def _group(predicate: Predicate, quantity: Count, schema: Schema) -> str:
     spec, least = spec_of(schema, quantity.where), round(predicate.above + 0.5)
-    names = [_name(spec, trait.column) for trait in quantity.traits if isinstance(trait, Holds)]
+    traits = [trait for trait in quantity.traits if isinstance(trait, Holds)]
+    names = [_fact(spec, trait) for trait in traits]
     more = len(names) - _NAMED
-    shown = names if more < 2 else [*names[:_NAMED], f"{number_word(more)} others"]
-    amount = f"{'at least' if predicate.holds else 'fewer than'} {number_word(least)} of"
+    shown = listed(names if more < 2 else [*names[:_NAMED], f"{number_word(more)} others"])
+    amount = f"{'at least' if predicate.holds else 'fewer than'} {number_word(least)}"
     if least == 1:
-        amount = "at least one of" if predicate.holds else "none of"
-    if isinstance(quantity.where, Around) and quantity.where.own:
-        return f"it has {amount} {listed(shown)}"
+        amount = "at least one" if predicate.holds else "none"
+    own = isinstance(quantity.where, Around) and quantity.where.own
+    if not all(is_there(spec, trait) for trait in traits):
+        be = "is" if least == 1 else "are"
+        return f"{amount} {be} true of {'it' if own else _several(schema, quantity.where)}: {shown}"
+    if own:
+        return f"it has {amount} of {shown}"
     if spec.kind is FeatureKind.IDENTITY:
-        return f"among {_several(schema, quantity.where)} there is {amount} {listed(shown)}"
-    return f"{_several(schema, quantity.where)} carry {amount} {listed(shown)}"
+        return f"among {_several(schema, quantity.where)} there is {amount} of {shown}"
+    return f"{_several(schema, quantity.where)} carry {amount} of {shown}"
+
+
+def _fact(spec: FeatureSpec, trait: Holds) -> str:
+    """``“query”`` where a name says that it is there, ``“colour” is 2`` where it does not."""
+    name = _name(spec, trait.column)
+    if is_there(spec, trait):
+        return name
+    return f"{name} is {'missing' if trait.test == 'missing' else _value(spec, trait, True)}"
 
 
 def _numbered(holds: bool, least: int, schema: Schema, where: Where) -> str:
@@ -165,9 +197,7 @@ def _verb(trait: Trait, schema: Schema, where: Where) -> tuple[str, str]:
         return f"misses {name}", f"miss {name}"
     if spec.kind is FeatureKind.IDENTITY or kind is ColumnKind.ONE_HOT:
         return f"is {name}", f"are {name}"
-    if trait.test == "is" and kind is ColumnKind.BINARY:
-        return f"carries {name}", f"carry {name}"
-    if kind is ColumnKind.COUNT and trait.test == "above" and trait.value == 0.5:
+    if is_there(spec, trait):
         return f"carries {name}", f"carry {name}"
     value = _value(spec, trait, True)
     return f"has {name} {value}", f"have {name} {value}"

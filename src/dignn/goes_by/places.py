@@ -27,6 +27,8 @@ from dignn.model.scores import Scores
 
 # Of a table of this many times the columns that are asked for, only these are read.
 _FEW = 4
+# Scopes along paths that are kept: there may be thousands, and each is asked for a few times in a row.
+_KEPT_PATHS = 8
 
 
 class Places:
@@ -61,6 +63,8 @@ class Places:
             raise DignnError("A place is a node that its graph does not have; give scores of this batch")
         self.known = {}
         self._scopes: dict[Around, csr_array] = {}
+        self._along: dict[Around, csr_array] = {}
+        self._first: dict[Step, csr_array] = {}
         self._arcs: dict[Step, csr_array] = {}
         self._rows: dict[str, tuple[np.ndarray, Tensor, np.ndarray]] = {}
         self._tables: dict[str, csr_array] = {}
@@ -136,9 +140,18 @@ class Places:
         if isinstance(where, Edges):
             return self._incident(where)
         everywhere = Around("", where.distance, where.path)  # types are looked at by traits
-        if everywhere not in self._scopes:
-            self._scopes[everywhere] = self._reached(everywhere)
-        return self._scopes[everywhere]
+        known = self._along if where.path else self._scopes
+        if everywhere not in known:
+            known[everywhere] = self._reached(everywhere)
+            if len(self._along) > _KEPT_PATHS:
+                del self._along[next(iter(self._along))]
+        return known[everywhere]
+
+    def stepped(self, step: Step) -> csr_array:
+        """(m, M) 1 where a step leads from a place to a node."""
+        if step not in self._first:
+            self._first[step] = self.around(Around("", 0)) @ self.arcs(step)
+        return self._first[step]
 
     def _reached(self, where: Around) -> csr_array:
         if where.distance is None:
@@ -149,8 +162,8 @@ class Places:
             return csr_array((np.ones(len(number), np.float32), (self._own, number)), shape=shape)
         own = self.around(Around("", 0))
         if where.path:
-            found = own
-            for step in where.path:
+            found = self.stepped(where.path[0])
+            for step in where.path[1:]:
                 found = found @ self.arcs(step)
             found = flags(found)
             return without_zeros(found - found.multiply(own))

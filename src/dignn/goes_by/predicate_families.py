@@ -16,7 +16,7 @@ from dignn.goes_by.places import Places
 from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.quantities import Count, Mean, Quantity, Rings, counts, means
 from dignn.goes_by.traits import Holds, Shaped, Trait
-from dignn.goes_by.where import Around, Edges, Where, paths_of, steps_of
+from dignn.goes_by.where import Around, Edges, Step, Where, paths_of, steps_of
 from dignn.graphs.feature_spec import ColumnKind, FeatureSpec
 
 # Steps up to which structure, and up to which features, are looked at.
@@ -29,6 +29,8 @@ _MOST_NEIGHBOURS = 5
 _OWN_LEVELS, _OTHER_LEVELS, _MOST_LEVELS = 9, 5, 3000
 # Columns of counts up to which their means are looked at.
 _FEW_COUNTS = 50
+# Paths of so many steps that are looked at, at most; of more those that are walked most.
+_MOST_PATHS = 250
 # Different values of a category or an id that are looked at.
 _MOST_VALUES = 50
 
@@ -58,8 +60,24 @@ def wheres(places: Places) -> list[Where]:
         found += [Around(name, distance) for name in schema.node_types]
         if distance <= _NEAR:
             paths = dict.fromkeys(path for start in starts for path in paths_of(schema, start, distance))
-            found += [Around(ends[path[-1]], distance, path) for path in paths]
+            found += [Around(ends[path[-1]], distance, path) for path in _walked(places, list(paths))]
     return found
+
+
+def _walked(places: Places, paths: Sequence[tuple[Step, ...]]) -> list[tuple[Step, ...]]:
+    """Paths of a step or two that can be walked from some place, in order: of many those that are walked most.
+
+    Walks are counted by products of vectors, since there may be as many paths as relations squared.
+    """
+    arrived = {step: places.stepped(step).sum(0) for step in dict.fromkeys(path[0] for path in paths)}
+    last = dict.fromkeys(path[-1] for path in paths if arrived[path[0]].any())
+    onward = {step: places.degree(step) for step in last}
+    walks = np.zeros(len(paths))
+    for number, path in enumerate(paths):
+        if path[-1] in onward:
+            walks[number] = arrived[path[0]].sum() if len(path) == 1 else arrived[path[0]] @ onward[path[-1]]
+    most = np.sort(np.argsort(-walks, kind="stable")[:_MOST_PATHS])
+    return [paths[number] for number in most.tolist() if walks[number] > 0]
 
 
 def families(places: Places, where: Where) -> Iterator[Family]:

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from dignn.goes_by.places import Places
 from dignn.goes_by.traits import Trait
 from dignn.goes_by.where import Where
+from dignn.graphs.feature_matrix import CELLS
 
 
 @dataclass(frozen=True)
@@ -96,13 +97,18 @@ def counts(places: Places, where: Where, several: Sequence[tuple[Trait, ...]]) -
 def means(places: Places, where: Where, columns: Sequence[int]) -> np.ndarray:
     """(m, n) means of n columns over the items that have a value."""
     place, values = places.values(where, columns)
-    table = values.toarray()[place] if values.shape[0] else np.zeros((len(place), len(columns)), np.float32)
     around = places.around(where)[:, places.items(where)]
-    known = ~np.isnan(table)
-    number = around @ known.astype(np.float32)
-    total = around @ np.where(known, table, 0).astype(np.float64)  # so that equal means are equal, whatever the order
-    found = np.divide(total, number, out=np.full(number.shape, np.nan), where=number > 0)
-    return found.astype(np.float32)
+    found = np.full((len(places), len(columns)), np.nan, dtype=np.float32)
+    at_once = max(1, CELLS // max(1, len(place)))
+    for begin in range(0, len(columns) if values.shape[0] else 0, at_once):
+        some = slice(begin, begin + at_once)
+        table = values[:, some].toarray()[place]
+        known = ~np.isnan(table)
+        number = around @ known.astype(np.float32)
+        # in double precision, so that equal means are equal, whatever the order
+        total = around @ np.where(known, table, 0).astype(np.float64)
+        found[:, some] = np.divide(total, number, out=np.full(number.shape, np.nan), where=number > 0)
+    return found
 
 
 def _rings(places: Places, quantities: Sequence[Rings]) -> np.ndarray:

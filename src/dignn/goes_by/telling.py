@@ -26,7 +26,8 @@ def tested_told(found: GoesBy, tested: Fidelity, schema: Schema) -> dict[str, An
     rules = zip(schema.classes, found.rules.by_class, tested.by_rule, strict=True)
     cards = zip(schema.classes, found.scorecards.cards, strict=True)
     return {
-        "things": tested.places,
+        "places": tested.places,
+        "things": tested.things,
         "terms": tested.terms,
         "scorecard": _figure(tested.scorecard),
         "rules": _figure(tested.rules),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from dignn.graphs.batch import GraphBatch
@@ -48,11 +51,17 @@ def consistent(batch: GraphBatch) -> Tensor:
 
 def connected(batch: GraphBatch) -> Tensor:
     """Whether each graph has at least one node and one component.  (B,)"""
+    if not batch.node_type.size(1):
+        return torch.zeros(len(batch), dtype=torch.bool)
+    found = components(batch)
+    last = found.amax(1)
+    return (last >= 0) & ((found == last[:, None]) | ~batch.mask).all(1)
+
+
+def components(batch: GraphBatch) -> Tensor:
+    """(B, N) a number for each node that nodes share if a path joins them, of all graphs different; -1 on padding."""
     count, size = batch.node_type.shape
-    if not size:
-        return torch.zeros(count, dtype=torch.bool)
-    reach = batch.undirected | torch.eye(size, dtype=torch.bool)
-    for _ in range(max(1, (size - 1).bit_length())):  # paths of length 1, 2, 4, ...
-        reach = (reach.float() @ reach.float()) > 0
-    pair = batch.mask[:, :, None] & batch.mask[:, None, :]
-    return (reach | ~pair).flatten(1).all(1) & batch.mask.any(1)
+    graph, u, v = (part.numpy() for part in batch.undirected.nonzero(as_tuple=True))
+    ends = (np.ones(len(graph), dtype=bool), (graph * size + u, graph * size + v))
+    _, found = connected_components(csr_array(ends, shape=(count * size,) * 2), directed=False)
+    return torch.from_numpy(found).view(count, size).long().masked_fill(~batch.mask, -1)

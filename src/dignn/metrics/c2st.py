@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from dignn.core.one_thread import one_thread
 from dignn.metrics.counting import some
 
 if TYPE_CHECKING:  # it loads torch, which processes that run this test alone do without
@@ -58,11 +59,7 @@ def area(generated: sparse.csr_matrix, real: sparse.csr_matrix, seed: int) -> fl
     copies = _Copies(rows, rng)
     fold = _folds(copies, label, rng)
     state = int(rng.integers(2**31))
-    # Imported late, like all of scikit-learn here: it takes a second, and most uses of the library never get here.
-    from threadpoolctl import threadpool_limits
-
-    # One thread gives the same bits everywhere, and small trees on several mostly wait for each other.
-    with threadpool_limits(1):
+    with one_thread():
         areas = [_trees_area(_seen_by_trees(rows, copies, state), label, fold, state)]
         if rows.shape[1] > MANY_COLUMNS:
             areas.append(_regression_area(rows, label, fold))

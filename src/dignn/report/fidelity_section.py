@@ -37,12 +37,20 @@ def content(explanations: Explanations) -> dict[str, Any] | None:
     return {
         "level": study.level,
         "text": f"{concluded(study, schema, 'What this page says that it goes by')}.",
-        "places": None if study.places is None else f"{study.places:,} real {things}",
+        "tested_on": _tested_on(study, things),
         "rows": [_row(name, share, study) for name, share in figures.items() if share is not None],
         "legend": _legend(study),
         "frontier": _frontier(study),
         "aucs": [(name, f"{value:.3f}") for name, value in study.auc_by_class.items()],
     }
+
+
+def _tested_on(study: Studied, things: str) -> str | None:
+    """``60 real authors that were held out, at 1,916 places in subgraphs``; None where it is not known."""
+    if study.things is None or study.places is None:
+        return None
+    places = f", at {study.places:,} places in subgraphs" if study.places > study.things else ""
+    return f"{study.things:,} real {things} that were held out{places}"
 
 
 def _row(name: str, share: Share, study: Studied) -> dict[str, Any]:
@@ -58,7 +66,9 @@ def _row(name: str, share: Share, study: Studied) -> dict[str, Any]:
         "name": name.capitalize() if name != "AUC" else name,
         "what": _WHAT[name],
         "chart": dots(drawn, title=name),
-        "level": _level(share.value) if name == "AUC" else Studied(share, guessed, None, None, None, {}, {}).level,
+        "level": _level(share.value)
+        if name == "AUC"
+        else Studied(share, guessed, None, None, None, None, {}, {}).level,
         "text": "; ".join(told),
     }
 
@@ -95,6 +105,8 @@ def _frontier(study: Studied) -> dict[str, Any] | None:
     shares = {terms: share.value for terms, share in study.frontier.items()}
     most = max(shares)
     return {
-        "chart": frontier(shares, intervals, study.majority, title="Share of answers by number of terms"),
+        "chart": frontier(
+            shares, intervals, study.majority, title="Share of answers, mean over classes, by number of terms"
+        ),
         "text": f"With up to {most} terms for each class it would be {whole_percent(shares[most])}.",
     }

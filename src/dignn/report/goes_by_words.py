@@ -10,11 +10,11 @@ from dignn.core.errors import DignnError
 from dignn.core.numerals import percent
 from dignn.evidence.grammar import quoted
 from dignn.evidence.task_words import words_of
-from dignn.goes_by.phrases import phrase
+from dignn.goes_by.phrases import is_there, phrase, spec_of
 from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.quantities import Count, Mean, Quantity
 from dignn.goes_by.traits import Holds, Trait
-from dignn.goes_by.where import Where
+from dignn.goes_by.where import Around, Where
 from dignn.graphs.schema import Schema
 from dignn.report.told_terms import Share, Studied, ToldRule, ToldTerm, told_study, told_terms
 
@@ -62,9 +62,9 @@ def class_words(about: Mapping[str, Any], schema: Schema | None, most: int = SEN
 
 
 def concluded(study: Studied, schema: Schema | None, what: str = "this") -> str:
-    """How much of a model's answers is reproduced: ``this reproduces 94 % of its answers on real authors, nearly all``.
+    """How much of a model's answers is reproduced, as ``this reproduces 94 % of its answers on real authors``.
 
-    Answers of every class count the same.
+    That is a mean over classes, which is said.
 
     Args:
         study: how it was tested.
@@ -73,7 +73,7 @@ def concluded(study: Studied, schema: Schema | None, what: str = "this") -> str:
     """
     value, guessed = study.scorecard.value, study.majority
     whom = "real data" if schema is None else f"real {words_of(schema.task).things}"
-    told = f"{whole_percent(value)} of its answers on {whom}"
+    told = f"{whole_percent(value)} of its answers on {whom} (mean over classes)"
     if guessed is not None and value <= guessed:
         return f"{what} reproduces {told}, no more than guessing does: do not rely on it"
     if study.level == "good":
@@ -144,7 +144,7 @@ def _joined(terms: Sequence[ToldTerm], schema: Schema | None) -> list[_Said]:
     for term in sorted(terms, key=lambda term: -abs(term.points)):
         predicate = term.predicate if term.points > 0 or term.predicate is None else term.predicate.absent
         words = _phrased(predicate, schema)
-        lacked = None if predicate is None or words is None else _lacked(predicate)
+        lacked = None if predicate is None or words is None or schema is None else _lacked(predicate, schema)
         if predicate is not None and lacked is not None:
             place, before = absent.get(lacked.where, (len(found), ()))
             together = Count(lacked.where, (*before, *lacked.traits))
@@ -187,14 +187,19 @@ def _looked_at(trait: Trait) -> Hashable:
     return (trait.shape, trait.step) if trait.shape == "neighbours" else trait
 
 
-def _lacked(predicate: Predicate) -> Count | None:
-    """What a predicate says that there is none of, if that is one column; None where it says something else."""
+def _lacked(predicate: Predicate, schema: Schema) -> Count | None:
+    """What a predicate says that there is none of, if that is one column; None where it says something else.
+
+    That a value of the place itself is missing is something else.
+    """
     quantity = predicate.quantity
     if predicate.holds or predicate.above != 0.5 or not isinstance(quantity, Count) or len(quantity.traits) != 1:
         return None
-    trait = quantity.traits[0]
-    there = isinstance(trait, Holds) and (trait.test, trait.value) in (("is", 1.0), ("above", 0.5))
-    return quantity if there else None
+    (trait,), spec = quantity.traits, spec_of(schema, quantity.where)
+    if not isinstance(trait, Holds) or not is_there(spec, trait):
+        return None
+    own = isinstance(quantity.where, Around) and quantity.where.own
+    return None if own and spec.column(trait.column).missing else quantity
 
 
 def _phrased(predicate: Predicate | None, schema: Schema | None) -> str | None:

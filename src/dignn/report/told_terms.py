@@ -65,7 +65,8 @@ class Studied:
     Args:
         scorecard: balanced agreement of the scorecards that are shown.
         majority: of who always gives one class; None where it is not known.
-        places: on how many places it was tested; None where that is not known.
+        places: on how many places of graphs it was tested; None where that is not known.
+        things: how many different nodes or graphs these are; None where that is not known.
         rules, auc: balanced agreement of the rules, and the mean AUC of classes; None where they are not known.
         frontier: by number of terms, balanced agreement, fewest terms first.
         auc_by_class: where it could be told.
@@ -74,6 +75,7 @@ class Studied:
     scorecard: Share
     majority: float | None
     places: int | None
+    things: int | None
     rules: Share | None
     auc: Share | None
     frontier: Mapping[int, Share]
@@ -119,10 +121,12 @@ def told_study(about: Mapping[str, Any]) -> Studied | None:
         if str(terms).isdecimal() and (share := _figure(content)) is not None
     }
     aucs = part(about, "studied", "auc_by_class")
+    places = entry(about, int, "studied", "places")  # older runs tell places alone, and call them things
     return Studied(
         scorecard,
         majority=number_at(about, "studied.majority"),
-        places=entry(about, int, "studied", "things"),
+        places=places,
+        things=None if places is None else entry(about, int, "studied", "things"),
         rules=_share(about, "rules"),
         auc=_share(about, "auc"),
         frontier=dict(sorted(several.items())),

@@ -16,6 +16,7 @@ from dignn.goes_by.quantities import Count, Mean, Rings
 from dignn.goes_by.where import Edges
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.editing import without_edges, without_nodes
+from dignn.graphs.validity import components
 
 # How often it is tried to cut a graph, and how many nodes or edges one after another.
 _TRIES, _CUTS = 4, 6
@@ -36,7 +37,8 @@ def cut(
     after another until it is false; what hangs on them goes with them, so that a graph stays connected. Beside it
     stands the same graph with as much cut elsewhere, such that the predicate stays true, so that both are as small;
     where that cannot be done, the graph as it was. Of several ways those are taken that change least of what other
-    predicates say, and of these the smallest; where enough pairs change nothing of it, only these are taken.
+    predicates say, and of these the smallest; where enough pairs change nothing of it, only these are taken. A cut that
+    leaves no node is none.
 
     Args:
         places: m places.
@@ -76,7 +78,8 @@ def _of_predicate(
     after = truth(one_each(made, own), asked)
     lost = _lost(tried, made)
     changed = (after[:, 1:] != before[tries, 1:]).sum(1)
-    best = _best(tries, ~after[:, 0], changed, lost.sum(1))
+    fits = ~after[:, 0] & made.mask.any(1).numpy()
+    best = _best(tries, fits, changed, lost.sum(1))
     if not len(best):
         return None
     size = np.zeros((len(chosen), 2), dtype=int)
@@ -197,11 +200,8 @@ def _one_cut(
 
 def _piece(batch: GraphBatch, node: np.ndarray) -> Tensor:
     """(B, N) bool: the nodes that hang together with the one that stays, or the largest piece."""
-    size = batch.mask.size(1)
-    reach = (batch.undirected | torch.eye(size, dtype=torch.bool)).float()
-    for _ in range(max(1, (size - 1).bit_length())):  # paths of length 1, 2, 4, ...
-        reach = (reach @ reach).clamp_max(1)
-    largest = (reach.sum(2) * batch.mask).argmax(1)
+    piece = components(batch)
+    sizes = (piece[:, :, None] == piece[:, None, :]).sum(2) * batch.mask
     start = torch.from_numpy(node)
-    start = torch.where(start >= 0, start, largest)
-    return (reach[torch.arange(len(batch)), start] > 0) & batch.mask
+    start = torch.where(start >= 0, start, sizes.argmax(1))
+    return (piece == piece.gather(1, start[:, None])) & batch.mask

@@ -18,7 +18,7 @@ _WELL, _MOSTLY, _NEAR = 0.9, 0.75, 0.03
 
 def faithful(value: float, floor: float | None, controls: Mapping[str, float]) -> Verdict:
     """The share of the model's answers on held-out graphs that words give, mean over classes."""
-    right = f"they give {tight_percent(value)} of its answers"
+    right = f"they give {tight_percent(value)} of its answers (mean over classes)"
     if floor is not None:
         right += f"; those found on real graphs give {tight_percent(floor)}"
     if value >= _WELL:
