@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from dignn.core.seeds import Seed
-from dignn.goes_by.bars import Bars
+from dignn.goes_by.barred import Bars
 from dignn.goes_by.effects import Effect, effects
 from dignn.goes_by.finding import Finder, find
-from dignn.goes_by.finding_causes import Causes, _Decoys, find_with_effects
+from dignn.goes_by.finding_causes import Causes, _Decoys, _Trials, find_with_effects
 from dignn.goes_by.phrases import phrase
 from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.quantities import Count
+from dignn.goes_by.rule_sets import Rules
 from dignn.goes_by.traits import Holds
 from dignn.goes_by.where import Around
 from goes_by.answered import SCHEMA, WORDS
@@ -154,6 +155,14 @@ def test_what_is_too_much_to_be_tried_at_once_is_tried_later_or_not_shown(
     batch, scores, adapter = with_numbers(4, 3)
     shown_acts(find_with_effects(batch, scores, adapter, None, Seed(3)), tried)
     assert len({predicate for _, predicate in tried}) > 12
+
+
+def test_there_is_no_end_while_something_was_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dignn.goes_by.effects._MOST_TRIED", 1)
+    batch, scores, adapter = asked(MODEL)
+    finder = Finder(batch, scores, Seed(0))
+    trials, cards, none = _Trials(finder, adapter, None), finder.cards(3), Rules(((), ()), 0)
+    assert [trials.all_act(cards, none, Seed(number)) for number in range(4)] == [False, False, True, True]
 
 
 def test_what_acts_the_other_way_round_is_barred_with_thresholds_that_are_near() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dignn.core.seeds import Seed
-from dignn.goes_by.bars import Bars
+from dignn.goes_by.barred import Bars
 from dignn.goes_by.finding import Finder
 from dignn.goes_by.places import Places
 from dignn.goes_by.predicates import Predicate

@@ -12,7 +12,7 @@ from dignn.core.checks import instance
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.goes_by.agreement import balanced, fewest
-from dignn.goes_by.bars import Bars
+from dignn.goes_by.barred import Bars
 from dignn.goes_by.places import Places
 from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.rule_sets import Rules, find_rules

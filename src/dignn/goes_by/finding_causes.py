@@ -8,7 +8,7 @@ from functools import partial
 from dignn.core.progress import Tick, part_of, silent
 from dignn.core.seeds import Seed
 from dignn.features.bank import FeatureBank
-from dignn.goes_by.bars import Bars
+from dignn.goes_by.barred import Bars
 from dignn.goes_by.effects import Effect, effects
 from dignn.goes_by.finding import STUDIED_PLACES, Finder, GoesBy
 from dignn.goes_by.predicates import Predicate
@@ -87,7 +87,7 @@ def find_with_effects(
         bank: draws rows anew; None where none has learned.
         seed: of everything that is drawn.
         tick: progress.
-        most: places that are looked at, evenly spread.
+        most: places that are looked at, evenly spread, but some of every class.
 
     Raises:
         DignnError: there are too few places, or the model gives one class to all of them.

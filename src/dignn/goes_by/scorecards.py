@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dignn.goes_by.bars import Bars
+from dignn.goes_by.barred import Bars
 from dignn.goes_by.places import Places
 from dignn.goes_by.predicates import Predicate, truth
 from dignn.goes_by.screening import Screened

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dignn.goes_by.bars import Bars
+from dignn.goes_by.barred import Bars
 from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.quantities import Count
 from dignn.goes_by.traits import Holds
