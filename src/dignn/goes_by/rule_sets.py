@@ -157,9 +157,9 @@ def _search(true: np.ndarray, table: np.ndarray, worth: np.ndarray, most: int) -
         true,
         worth,
         [
-            (((which, holds),), float(gain))
+            (((which, holds),), float(line[which]))
             for holds, line in ((True, single), (False, total - single))
-            for which, gain in enumerate(line)
+            for which in _largest(line, 2 * _BEAM)
         ],
     )
     best = max(beam, key=_standing, default=((), 0.0))
