@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 import torch
@@ -232,3 +234,37 @@ def test_the_most_precise_decides_and_what_is_not_needed_goes() -> None:
     assert (right.precision, none.precision) == (1.0, 0.0)
     kept, otherwise, agreement = needed([[], [right, none]], answers, weight)
     assert ([one.what for one in kept[1]], otherwise, agreement) == (["right"], 0, 2.0)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7])
+def test_what_is_needed_agrees_as_what_is_decided_does(classes: int) -> None:
+    """Those that go are taken away one at a time; agreement is kept up where they hold, and is that of all at last."""
+    rng = np.random.default_rng(classes)
+    answers = rng.integers(0, classes, 300)
+    weight = even_weights(answers, classes)
+    several = [
+        [
+            Decider.of(number, (answers == place) & (rng.random(300) < 0.4) | (rng.random(300) < 0.1), own, weight)
+            for number in range(4)
+        ]
+        for place, own in enumerate(answers == np.arange(classes)[:, None])
+    ]
+    kept, otherwise, agreement = needed(several, answers, weight)
+    assert sum(map(len, kept)) < 4 * classes
+    held = [np.stack([one.holds for one in own], axis=1) if own else np.zeros((300, 0), bool) for own in kept]
+    given = decided(held, [[one.precision for one in own] for own in kept], otherwise)
+    assert agreement == pytest.approx((weight * (given == answers)).sum(), abs=0.005)
+    covered = np.any([each.any(1) for each in held], axis=0)
+    assert otherwise == np.bincount(answers, weight * ~covered, minlength=classes).argmax()
+
+
+def test_of_very_many_what_is_needed_is_told_at_once() -> None:
+    """Each of 3,000 is looked at where it holds, not everywhere for all classes."""
+    answers = np.arange(4000) % 1000
+    weight = even_weights(answers, 1000)
+    several = [[Decider.of(0, answers == place, answers == place, weight) for _ in range(3)] for place in range(1000)]
+    begin = time.process_time()
+    kept, _, agreement = needed(several, answers, weight)
+    assert time.process_time() - begin < 10
+    assert sorted(map(len, kept)) == [0, *[1] * 999]  # one class is given where none holds
+    assert agreement == pytest.approx(1000)

@@ -12,7 +12,7 @@ from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.goes_by.agreement import things_of
 from dignn.goes_by.fidelity import fidelity
-from dignn.goes_by.finding import find
+from dignn.goes_by.finding import Finder, find
 from dignn.goes_by.places import Places
 from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.quantities import Count
@@ -137,6 +137,30 @@ def test_few_places_are_looked_at_where_few_are_asked_for() -> None:
     few = find(graphs, scores, Seed(0), most=300)
     assert few != find(graphs, scores, Seed(0))
     assert fidelity(few, graphs, scores, Seed(0)).scorecard.value > 0.9
+
+
+def test_a_class_that_is_rare_is_looked_at() -> None:
+    """One place in 900, and 300 that are looked at."""
+    graphs, scores = answered(additive, count=900)
+    for which in (1, 450, 899):
+        second = torch.arange(900) == which
+        rare = replace(scores, logits=torch.stack([~second, second], dim=1).float())
+        found = Finder(graphs, rare, Seed(0), most=300)
+        assert found.scores.predicted.sum() == 1
+        assert len(found.scores) == 300
+        assert len(found.found().scorecards.cards) == 2
+
+
+def test_of_many_rare_classes_some_of_each_are_looked_at() -> None:
+    graphs, scores = answered(additive, count=900)
+    classes = torch.where(torch.arange(900) < 60, torch.arange(900) // 10, 6)
+    looked_at = Finder(graphs, replace(scores, logits=torch.eye(7)[classes]), Seed(0), most=300).scores
+    assert torch.bincount(looked_at.predicted).tolist() == [10] * 6 + [240]
+    place = looked_at.graph
+    assert (place.diff() > 0).all()
+    assert place[-1] == 899
+    few = Finder(graphs, replace(scores, logits=torch.eye(7)[classes]), Seed(0), most=5).scores
+    assert len(few) == 5
 
 
 def test_bad_input_is_told() -> None:

@@ -14,7 +14,14 @@ from dignn.goes_by.places import Places
 from dignn.goes_by.predicate_families import families, wheres
 from dignn.goes_by.predicates import Predicate, truth
 from dignn.goes_by.quantities import Count, Mean
-from dignn.goes_by.thresholds import Thresholds, at_threshold, levels, plain_number, threshold_of
+from dignn.goes_by.thresholds import (
+    Thresholds,
+    at_threshold,
+    levels,
+    near_threshold,
+    plain_number,
+    threshold_of,
+)
 from dignn.goes_by.traits import Holds
 from dignn.goes_by.where import Around
 from dignn.graphs.batch import GraphBatch
@@ -67,6 +74,27 @@ def test_the_best_of_all_thresholds_is_found(seed: int) -> None:
     assert cost[thresholds.true(1)].sum() == pytest.approx(least)
     assert thresholds.better(better, cost) == better  # and from there it is not moved
     assert threshold_of(moved) == round(threshold_of(moved) or 0.0, 3)
+
+
+def test_a_threshold_is_not_moved_to_what_is_barred() -> None:
+    places, values = measured()
+    thresholds = Thresholds(places, [OWN])
+    cost = -6.0 * (values > 0.3)
+    assert thresholds.better(0, cost, lambda moved: moved != OWN) == 0
+    assert thresholds.predicates == [OWN]
+    assert thresholds.better(0, cost, lambda moved: moved == OWN) == 1
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=40), st.integers(0, 39), st.floats(0, 1))
+@PROPERTY
+def test_between_near_thresholds_are_few_places(several: list[float], number: int, share: float) -> None:
+    values = np.array(several, dtype=np.float32)
+    value = float(values[number % len(values)])
+    low, high = near_threshold(values, value, share)
+    assert low <= value <= high
+    for other in values[(values >= low) & (values < high)]:
+        assert ((values > min(value, other)) & (values <= max(value, other))).sum() <= share * len(values)
+    assert near_threshold(np.full(3, np.nan), 1.5, share) == (1.5, 1.5)
 
 
 def test_a_threshold_stays_where_others_are_better_by_chance() -> None:

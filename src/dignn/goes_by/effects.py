@@ -52,6 +52,11 @@ class Effect:
     pairs: int
     size: float = 0.0
 
+    @property
+    def tried(self) -> bool:
+        """Whether it was tried at all; of very many predicates some are not."""
+        return self.matched or self.pairs > 0
+
     def acts(self, points: float) -> bool:
         """Whether it does something that is worth these points, on whatever side."""
         return abs(self.mean or 0.0) >= _EFFECT_SHARE * abs(points) or self.size >= _SIZE_SHARE * abs(points)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +12,12 @@ from dignn.core.checks import instance
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
 from dignn.goes_by.agreement import balanced, fewest
+from dignn.goes_by.barred import Bars
 from dignn.goes_by.places import Places
 from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.rule_sets import Rules, find_rules
 from dignn.goes_by.scorecards import FRONTIER, MOST_TERMS, Scorecards, scorecards
-from dignn.goes_by.screening import Screened, joined_by, screened
+from dignn.goes_by.screening import Screened, exactly, joined_by, screened
 from dignn.graphs.batch import GraphBatch, spread
 from dignn.model.scores import Scores
 
@@ -24,14 +25,8 @@ from dignn.model.scores import Scores
 STUDIED_PLACES, _VALIDATION = 4500, 3
 # Predicates of a rule that are tried, and by how much longer ones must agree better.
 _RULE_LENGTHS, _AS_GOOD = (2, 4), 0.005
-
-Barred = Callable[[int, Predicate], bool]
-"""(class, predicate) -> whether it may not be used for this class"""
-
-
-def nothing(place: int, predicate: Predicate) -> bool:
-    """Bars nothing."""
-    return False
+# Places of every class that are looked at, where there are so many; fewer where there are very many classes.
+_OF_EACH = 30
 
 
 @dataclass(frozen=True)
@@ -72,7 +67,7 @@ def find(batch: GraphBatch, scores: Scores, seed: Seed, *, most: int = STUDIED_P
         batch: graphs with features, generated ones for example.
         scores: what the model says of them.
         seed: of the choice of validation graphs.
-        most: places that are looked at, evenly spread.
+        most: places that are looked at, evenly spread, but some of every class.
 
     Raises:
         DignnError: there are too few places, or the model gives one class to all of them.
@@ -89,12 +84,13 @@ class Finder:
     Attributes:
         batch, scores: the graphs, and what the model says of the places that are looked at.
         classes: how many there are.
+        places: the places that are looked at.
     """
 
     def __init__(self, batch: GraphBatch, scores: Scores, seed: Seed, *, most: int = STUDIED_PLACES) -> None:
         instance("scores", scores, Scores, "what the model says, as GNNAdapter.score gives it")
         self.batch = batch
-        self.scores = scores = scores[torch.tensor(spread(len(scores), most), dtype=torch.long)]
+        self.scores = scores = scores[torch.from_numpy(_looked_at(scores.predicted.numpy(), most))]
         self.classes = number = scores.logits.size(1)
         self._answers = answers = scores.predicted.numpy()
         if len(np.unique(answers)) < 2:
@@ -106,51 +102,52 @@ class Finder:
         self._held = held = _drawn(scores.graph.numpy(), seed)
         self._validation = Places.of(batch, scores[torch.from_numpy(held)])
         self._learned = screened(Places.of(batch, scores[torch.from_numpy(~held)]), answers[~held], number)
-        self._known = screened(Places.of(batch, scores), answers, number)
+        self.places = Places.of(batch, scores)
+        self._known = screened(self.places, answers, number)
 
-    def cards(self, terms: int, barred: Barred = nothing) -> Scorecards:
+    def cards(self, terms: int, bars: Bars | None = None) -> Scorecards:
         """Scorecards of so many terms for each class, from all graphs."""
-        marks = self._marks(self._known, barred)
-        return scorecards(self._known, self._answers, self._said, (terms,), marks)[0]
+        return scorecards(self._known, self._answers, self._said, (terms,), bars)[0]
 
-    def rules(self, barred: Barred = nothing) -> Rules:
+    def rules(self, bars: Bars | None = None) -> Rules:
         """Rules of at most as many predicates as rules have, from all graphs."""
-        return find_rules(self._known, self._answers, self.classes, barred=self._marks(self._known, barred))
+        return find_rules(self._known, self._answers, self.classes, barred=_marks(self._known, bars))
 
-    def found(self, barred: Barred = nothing, at_last: Barred | None = None) -> GoesBy:
-        """What the model goes by, without barred predicates.
-
-        Args:
-            barred: says whether a predicate may not be used for a class.
-            at_last: the same, of what is found on all graphs, whose thresholds are others; by default ``barred``.
-        """
-        answers, said, held, number = self._answers, self._said, self._held, self.classes
-        known, own = self._learned, answers[~held]
-        cards = scorecards(known, own, said[~held], FRONTIER, self._marks(known, barred))
+    def found(self, bars: Bars | None = None) -> GoesBy:
+        """What the model goes by, without barred predicates."""
+        answers, held, number, graph = self._answers, self._held, self.classes, self.scores.graph.numpy()
+        cards, sets = self._on(self._learned, ~held, _RULE_LENGTHS, bars)
         given = [each.scores(self._validation).argmax(1) for each in cards]
-        known = joined_by(known, _terms(cards), own, number)
-        marks = self._marks(known, barred)
-        tried = (find_rules(known, own, number, length, marks) for length in _RULE_LENGTHS)
-        ruled = [balanced(answers[held], rules.predicted(self._validation), number) for rules in tried]
+        ruled = [balanced(answers[held], rules.predicted(self._validation), number) for rules in sets]
         good = max(ruled) - _AS_GOOD
         length = next(length for length, value in zip(_RULE_LENGTHS, ruled, strict=True) if value >= good)
         few = [each for terms, each in zip(FRONTIER, given, strict=True) if terms <= MOST_TERMS]
-        known, bars = self._known, at_last or barred
-        cards = scorecards(known, answers, said, FRONTIER, self._marks(known, bars))
-        known = joined_by(known, _terms(cards), answers, number)
+        cards, (rules,) = self._on(self._known, np.ones(len(answers), dtype=bool), (length,), bars)
         return GoesBy(
             frontier=tuple(cards),
-            chosen=fewest(answers[held], few, self.scores.graph.numpy()[held], number),
-            rules=find_rules(known, answers, number, length, self._marks(known, bars)),
+            chosen=fewest(answers[held], few, graph[held], number),
+            rules=rules,
             validated=tuple(balanced(answers[held], each, number) for each in given),
         )
 
-    def _marks(self, known: Screened, barred: Barred) -> np.ndarray:
-        """(C, p) which predicates are barred from each class; of two classes, whose cards are one, from both."""
-        found = np.array(
-            [[barred(place, predicate) for predicate in known.predicates] for place in range(self.classes)], dtype=bool
-        ).reshape(self.classes, len(known.predicates))
-        return np.broadcast_to(found.any(0), found.shape) if self.classes == 2 else found
+    def _on(
+        self, known: Screened, some: np.ndarray, lengths: Sequence[int], bars: Bars | None
+    ) -> tuple[list[Scorecards], list[Rules]]:
+        """Scorecards of every number of terms, and rules of every length, from some places and what is known of them.
+
+        Where only some predicates may be used, these are all that is looked at, whatever else is known.
+        """
+        answers, number = self._answers[some], self.classes
+        if bars is not None and bars.only is not None:
+            known = exactly(known, [each for own in bars.only for each in own], answers, number)
+        cards = scorecards(known, answers, self._said[some], FRONTIER, bars)
+        known = joined_by(known, _terms(cards), answers, number)
+        marks = _marks(known, bars)
+        return cards, [find_rules(known, answers, number, length, marks) for length in lengths]
+
+
+def _marks(known: Screened, bars: Bars | None) -> np.ndarray | None:
+    return None if bars is None else bars.marks(known.predicates)
 
 
 def _terms(cards: Sequence[Scorecards]) -> list[Predicate]:
@@ -164,3 +161,23 @@ def _drawn(graph: np.ndarray, seed: Seed) -> np.ndarray:
     different = np.unique(graph)
     order = seed.child("validation").numpy().permutation(different)
     return np.isin(graph, order[: max(1, len(different) // _VALIDATION)])
+
+
+def _looked_at(answers: np.ndarray, most: int) -> np.ndarray:
+    """Numbers of at most so many places, ascending: evenly spread, but of every class that is there some.
+
+    Args:
+        answers: (m,) the classes of all places.
+        most: places.
+    """
+    even = np.array(spread(len(answers), most), dtype=int)
+    there, times = np.unique(answers, return_counts=True)
+    least = np.minimum(times, max(1, min(_OF_EACH, most // (2 * max(1, len(there))))))
+    seldom = (answers[even] == there[:, None]).sum(1) < least
+    if not seldom.any():
+        return even
+    rare = [np.flatnonzero(answers == each) for each in there[seldom]]
+    taken = np.concatenate([own[spread(len(own), few)] for own, few in zip(rare, least[seldom], strict=True)])
+    taken = taken[spread(len(taken), most)]
+    (others,) = np.nonzero(~np.isin(answers, there[seldom]))
+    return np.sort(np.concatenate([taken, others[spread(len(others), most - len(taken))]]))

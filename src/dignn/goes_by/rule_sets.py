@@ -127,7 +127,7 @@ def _of_class(true: np.ndarray, own: np.ndarray, weight: np.ndarray, most: int) 
     left, found = np.ones(len(own), dtype=bool), []
     for _ in range(MOST_RULES if table.shape[1] else 0):
         value = np.where(own, weight, -weight) * left
-        literals, worth = _search(true, table, value.astype(np.float32), most)
+        literals, worth = _search(true, table, value, most)
         if worth < _LEAST_WORTH:
             break
         here = _where(true, literals)
@@ -140,29 +140,35 @@ def _where(true: np.ndarray, literals: _Literals) -> np.ndarray:
     return np.all([true[:, which] == holds for which, holds in literals], axis=0)
 
 
-def _search(true: np.ndarray, table: np.ndarray, value: np.ndarray, most: int) -> tuple[_Literals, float]:
+def _search(true: np.ndarray, table: np.ndarray, worth: np.ndarray, most: int) -> tuple[_Literals, float]:
     """The conjunction whose places are worth most, less a little for each predicate.
+
+    Candidates are found by sums of 32-bit numbers, and the best of them compared by exact ones, so that what is true of
+    the same places is worth the same.
 
     Args:
         true, table: (m, p) the predicates, as flags and as numbers.
-        value: (m,) what a place is worth.
+        worth: (m,) what a place is worth.
         most: predicates at most.
     """
+    value = worth.astype(np.float32)
     single, total = value @ table, float(value.sum())
     beam = _best(
+        true,
+        worth,
         [
-            (((which, holds),), float(worth))
+            (((which, holds),), float(line[which]))
             for holds, line in ((True, single), (False, total - single))
-            for which, worth in enumerate(line)
-        ]
+            for which in _largest(line, 2 * _BEAM)
+        ],
     )
     best = max(beam, key=_standing, default=((), 0.0))
     if most > 1 and table.shape[1] > 1:
-        beam = _best(beam + _pairs(table, value, single, total))
+        beam = _best(true, worth, beam + _pairs(table, value, single, total))
         best = max(beam, key=_standing)
     for _ in range(2, most):
         grown = _grown(true, table, value, [one for one in beam if one[0]])
-        beam = _best(beam + grown)
+        beam = _best(true, worth, beam + grown)
         best = max([best, *beam], key=_standing)
     return best
 
@@ -171,11 +177,14 @@ def _standing(one: tuple[_Literals, float]) -> float:
     return round(one[1] - _LEAST_GAIN * len(one[0]), 9)
 
 
-def _best(several: Sequence[tuple[_Literals, float]]) -> list[tuple[_Literals, float]]:
-    """The best of all, each once."""
-    different = {tuple(sorted(literals)): worth for literals, worth in several}
-    order = sorted(different.items(), key=lambda one: (-_standing(one), one[0]))
-    return order[:_BEAM]
+def _best(
+    true: np.ndarray, worth: np.ndarray, several: Sequence[tuple[_Literals, float]]
+) -> list[tuple[_Literals, float]]:
+    """The best of all, each once, with what they are worth exactly."""
+    different = {tuple(sorted(literals)): about for literals, about in several}
+    about = sorted(different.items(), key=lambda one: (-_standing(one), one[0]))[: 2 * _BEAM]
+    exact = [(literals, float(worth[_where(true, literals)].sum())) for literals, _ in about]
+    return sorted(exact, key=lambda one: (-_standing(one), one[0]))[:_BEAM]
 
 
 def _pairs(table: np.ndarray, value: np.ndarray, single: np.ndarray, total: float) -> list[tuple[_Literals, float]]:
@@ -192,7 +201,8 @@ def _pairs(table: np.ndarray, value: np.ndarray, single: np.ndarray, total: floa
         np.fill_diagonal(worth, -np.inf)
         for flat in _largest(worth.ravel(), 2 * _BEAM):
             u, v = divmod(flat, len(worth))
-            found.append((tuple(sorted(((u, one), (v, other)))), float(worth[u, v])))
+            if u != v:
+                found.append((tuple(sorted(((u, one), (v, other)))), float(worth[u, v])))
     return found
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dignn.goes_by.barred import Bars
 from dignn.goes_by.places import Places
 from dignn.goes_by.predicates import Predicate, truth
 from dignn.goes_by.screening import Screened
@@ -78,7 +79,7 @@ def probability(scores: np.ndarray) -> np.ndarray:
 
 
 def scorecards(
-    known: Screened, answers: np.ndarray, said: np.ndarray, numbers: Sequence[int], barred: np.ndarray | None = None
+    known: Screened, answers: np.ndarray, said: np.ndarray, numbers: Sequence[int], bars: Bars | None = None
 ) -> list[Scorecards]:
     """Scorecards with ever more terms, fitted to the answers of a model.
 
@@ -87,18 +88,18 @@ def scorecards(
         answers: (m,) the classes that the model gives.
         said: (m, C) its probabilities.
         numbers: of terms for each class, ascending.
-        barred: (C, p) bool, which predicates may not be terms of a class; by default all may.
+        bars: what may not be a term of a class, whatever its threshold was moved to; by default all may.
     """
     count = said.shape[1]
     most = max(_FEWEST, min(_CANDIDATES, _ALL_CANDIDATES // max(1, count)))
     worth = np.abs(known.tells)
-    if barred is not None and known.predicates:
-        worth = np.where(barred, -1.0, worth)
+    if bars is not None and known.predicates:
+        worth = np.where(bars.marks(known.predicates), -1.0, worth)
     candidates = [order[each[order] >= 0] for each in worth for order in [np.argsort(-each, kind="stable")[:most]]]
     candidates = candidates or [np.empty(0, dtype=int)] * count
     thresholds = Thresholds(known.places, known.predicates)
     target, weight = fitted_to(answers, said), class_weights(answers, count)
-    fits = fit_path(known.true, target, weight, candidates, numbers, thresholds)
+    fits = fit_path(known.true, target, weight, candidates, numbers, thresholds, bars)
     return [Scorecards(tuple(_card(fit, place, thresholds.predicates) for place in range(count))) for fit in fits]
 
 
@@ -109,8 +110,9 @@ def fitted_to(answers: np.ndarray, said: np.ndarray) -> np.ndarray:
 
 def _card(fit: Fit, place: int, predicates: Sequence[Predicate]) -> Scorecard:
     terms = [
-        Term(predicates[number], round(float(points), _DIGITS))
+        Term(predicates[number], rounded)
         for number, points in zip(fit.chosen[place], fit.points[place], strict=True)
+        if (rounded := round(float(points), _DIGITS))  # no points are no term
     ]
     order = sorted(range(len(terms)), key=lambda each: -abs(terms[each].points))
     return Scorecard(round(float(fit.base[place]), _DIGITS), tuple(terms[each] for each in order))

@@ -27,7 +27,7 @@ _GROUP_SIZES = (3, 5, 8, 12, 20, 30)
 
 @dataclass(frozen=True, eq=False)
 class Screened:
-    """Predicates that tell something, simplest first, and none twice.
+    """Predicates that tell something, simplest first, and none twice or beside its negation.
 
     Args:
         predicates: p of them.
@@ -87,6 +87,13 @@ def joined_by(known: Screened, further: Sequence[Predicate], classes: np.ndarray
         true=np.concatenate([known.true, true], axis=1),
         tells=np.concatenate([known.tells, tells], axis=1),
     )
+
+
+def exactly(known: Screened, predicates: Sequence[Predicate], classes: np.ndarray, number: int) -> Screened:
+    """The same places with these predicates alone; arguments are those of :func:`joined_by`."""
+    count = len(known.places)
+    none = replace(known, predicates=[], true=np.zeros((count, 0), dtype=bool), tells=np.zeros((number, 0)))
+    return joined_by(none, predicates, classes, number)
 
 
 def _class_shares(classes: np.ndarray, number: int) -> np.ndarray:
@@ -152,7 +159,7 @@ def _groups(places: Places, parts: list[_Part]) -> Iterator[Family]:
 
 
 def _joined(parts: list[_Part], most: int, places: Places) -> Screened:
-    """The best of all families, without those that are true of the same places as a simpler one."""
+    """The best of all families, without those that are true of the same places as a simpler one, or of all others."""
     count = len(places)
     predicates = [predicate for part in parts for predicate in part.family.predicates]
     if not predicates:
@@ -162,7 +169,7 @@ def _joined(parts: list[_Part], most: int, places: Places) -> Screened:
     seen: set[bytes] = set()
     different = []
     for place, column in enumerate(rows):
-        name = column.tobytes()
+        name = _told_apart(column, count)
         if name not in seen:
             seen.add(name)
             different.append(place)
@@ -175,6 +182,13 @@ def _joined(parts: list[_Part], most: int, places: Places) -> Screened:
     for number, place in enumerate(kept):
         table[rows[place], number] = True
     return Screened([predicates[place] for place in kept], table, tells[:, kept], places)
+
+
+def _told_apart(rows: np.ndarray, count: int) -> bytes:
+    """The same for all predicates that divide ``count`` places in the same two parts.  rows: of which one is true"""
+    true = np.zeros(count, dtype=bool)
+    true[rows] = True
+    return np.packbits(true ^ true[:1]).tobytes()
 
 
 def _columns(true: csc_array) -> list[np.ndarray]:

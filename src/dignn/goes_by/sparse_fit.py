@@ -8,11 +8,13 @@ only the second is fitted; the score of the first is its negative.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.thresholds import Thresholds
 
 # Strength of the ridge on points, in places; on the base of a class almost none.
@@ -62,6 +64,7 @@ def fit_path(
     candidates: Sequence[np.ndarray],
     numbers: Sequence[int],
     thresholds: Thresholds | None = None,
+    barred: Callable[[int, Predicate], bool] | None = None,
 ) -> list[Fit]:
     """Scores with ever more terms.
 
@@ -72,6 +75,7 @@ def fit_path(
         candidates: for each class, numbers of the predicates that may become terms.
         numbers: of terms, ascending.
         thresholds: of the predicates, if they may be moved.
+        barred: whether a class may not get a predicate, whatever its threshold was moved to.
     """
     two = target.shape[1] == 2
     state = _State(true, target, weight, [np.empty(0, int), candidates[1]] if two else candidates, fixed=two)
@@ -84,7 +88,7 @@ def fit_path(
             have += more
             state.fit(_PASSES)
             if thresholds is not None and have <= _ONE_BY_ONE:
-                state.move(thresholds)
+                state.move(thresholds, barred)
         state.fit(_LAST_PASSES - _PASSES)
         found.append(state.fitted(number))
     return found
@@ -149,18 +153,19 @@ class _State:
                 self._total = rest + np.exp(self._score[:, place] - self._shift)
             self._sum()
 
-    def move(self, thresholds: Thresholds) -> None:
+    def move(self, thresholds: Thresholds, barred: Callable[[int, Predicate], bool] | None = None) -> None:
         """The thresholds of all terms to where they fit best, as the points are; then the points anew."""
         for _ in range(_MOVES):
-            moved = [self._move(place, term, thresholds) for place in self._classes for term in self._terms_of(place)]
-            if not any(moved):
+            moved = False
+            for place in self._classes:
+                own = None if barred is None else partial(barred, place)
+                for term in range(len(self._named[place])):
+                    moved |= self._move(place, term, thresholds, own)
+            if not moved:
                 return
             self.fit(_PASSES)
 
-    def _terms_of(self, place: int) -> range:
-        return range(len(self._named[place]))
-
-    def _move(self, place: int, term: int, thresholds: Thresholds) -> bool:
+    def _move(self, place: int, term: int, thresholds: Thresholds, barred: Callable[[Predicate], bool] | None) -> bool:
         """Whether the threshold of a term was moved."""
         points, column = self._points[place][term + 1], self._terms[place][:, term + 1]
         with np.errstate(divide="ignore"):  # without other classes' scores there is nothing to lose
@@ -168,14 +173,14 @@ class _State:
         without = self._score[:, place] - column * points
         cost = np.logaddexp(rest, without + points) - np.logaddexp(rest, without) - self._target[:, place] * points
         number = self._named[place][term]
-        better = thresholds.better(number, self._weight * cost)
+        better = thresholds.better(number, self._weight * cost, barred)
         if better == number:
             return False
         true = thresholds.true(better)
         self._named[place][term] = better
         self._terms[place][:, term + 1] = true
         self._score[:, place] = without + points * true
-        self._sum()
+        self._total = np.exp(rest - self._shift) + np.exp(self._score[:, place] - self._shift)
         return True
 
     def fitted(self, number: int) -> Fit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,7 +47,7 @@ class Thresholds:
         self._number: dict[Predicate, int] = {}
         self._levels: dict[Predicate, _Levels] = {}
 
-    def better(self, number: int, cost: np.ndarray) -> int:
+    def better(self, number: int, cost: np.ndarray, barred: Callable[[Predicate], bool] | None = None) -> int:
         """The number of the predicate with the best threshold, of all that compare the same with one.
 
         It is the given one unless another saves more than the logarithm of the number of places.
@@ -55,6 +55,7 @@ class Thresholds:
         Args:
             number: of a predicate.
             cost: (m,) by how much the negative log-likelihood is larger if it is true of a place.
+            barred: whether a predicate may not be used; if the best one may not, the given one stays.
         """
         predicate = self.predicates[number]
         now = self._threshold(predicate)
@@ -72,6 +73,8 @@ class Thresholds:
         if total >= here - math.log(len(cost)):  # of many thresholds some are better by chance
             return number
         moved = at_threshold(predicate, value)
+        if barred is not None and barred(moved):
+            return number
         if moved not in self._number:
             self._number[moved] = len(self.predicates)
             self.predicates.append(moved)
@@ -145,6 +148,22 @@ def levels(places: Places, predicate: Predicate) -> np.ndarray:
     found = np.full(len(places), np.nan, np.float32)
     found[place[rank == least - 1]] = value[rank == least - 1]
     return found
+
+
+def near_threshold(values: np.ndarray, value: float, share: float) -> tuple[float, float]:
+    """The thresholds around one that have no more than a share of all places between them and it.
+
+    Args:
+        values: (m,) what is compared, as :func:`levels` gives it.
+        value: the threshold.
+        share: of the m places.
+    """
+    known, few = np.sort(values[~np.isnan(values)]), math.floor(share * len(values))
+    if not len(known):
+        return value, value
+    at = int(np.searchsorted(known, np.float32(value), side="right"))
+    low, high = known[max(0, at - few - 1)], known[min(len(known) - 1, at + few)]
+    return min(float(low), value), max(float(high), value)
 
 
 def _sorted(values: np.ndarray) -> _Levels:
