@@ -152,9 +152,10 @@ def test_what_the_model_goes_by_is_told_after_the_explanations(
     found = json.loads(json.dumps(summary(shown, tmp_path)))
     assert found["goes_by"] == {name: shown.sentence(name) for name in shown}
     assert found["fidelity"]["scorecard"] == {"value": 0.84, "interval": [0.81, 0.87], "floor": 0.86, "noise": 0.54}
-    assert {name: found["fidelity"][name] for name in ("majority", "places", "level")} == {
+    assert {name: found["fidelity"][name] for name in ("majority", "places", "things", "level")} == {
         "majority": 0.5,
         "places": 412,
+        "things": 60,
         "level": "fair",
     }
 

@@ -116,7 +116,7 @@ def _fidelity(about: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     figures = {"scorecard": study.scorecard, "rules": study.rules, "auc": study.auc}
     shown = {name: None if share is None else asdict(share) for name, share in figures.items()}
-    return {**shown, "majority": study.majority, "places": study.places, "level": study.level}
+    return {**shown, "majority": study.majority, "places": study.places, "things": study.things, "level": study.level}
 
 
 def _told(best: Explanation) -> dict[str, Any]:
