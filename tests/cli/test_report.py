@@ -110,6 +110,7 @@ def test_the_browser_is_asked_to_open_it(
             {"config.json": json.dumps({**CONFIG, "own": {}}), "candidates.safetensors": ""},
             "finish it by `dignn evaluate RUN --model FILE.py:FUNCTION`",
         ),
+        ({"comparison.jsonl": ""}, "RUN is a comparison; give one of the runs in it"),
     ],
 )
 def test_a_folder_without_explanations_is_called_what_it_is(

@@ -52,7 +52,7 @@ def test_figures_stand_beside_floor_and_controls(capsys: pytest.CaptureFixture[s
     assert [cell.strip() for cell in typed.split("│")[2:5]] == ["0.810", "0.820", "-"]
     assert not any("motifs contained" in line for line in lines)
     assert any("no candidate" in line for line in lines)
-    assert "12.3 s in all" in lines
+    assert "12.3 s, without loading and training the model" in lines
 
 
 def test_both_columns_of_a_run_are_shown_and_told_apart(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_the_panel_of_a_class_begins_with_its_sentence(shown: str) -> None:
 
 def test_terms_have_points_and_effects_and_decoys_stand_apart(shown: str) -> None:
     told = words(panel(shown, 2))
-    scorecard, rest = told.split("Goes with the class, but changes nothing when set")
+    scorecard, rest = told.split("Goes with the class, but does not make it")
     decoys, rules = rest.split("The same as rules")
     assert "a venue two steps away is “KDD” +3.1 effect +2.3 (+2.1 to +2.6)" in scorecard
     assert "it has “query” \N{MINUS SIGN}2.4 it has" not in scorecard

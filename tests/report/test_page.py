@@ -290,7 +290,8 @@ def test_agreement_is_told_of_those_for_whom_it_was_measured(tmp_path: Path) -> 
 @pytest.mark.parametrize(("share", "doubted"), [(0.9, False), (0.5, False), (0.45, False), (0.02, True)])
 def test_agreement_below_guessing_is_spoken_of(share: float, doubted: bool) -> None:
     told = " ".join(sentences(replace(by_hand(), about={"agreement": {"share": share, "count": 120}})))
-    assert f"of 120 things their label, as they stand in small real graphs{':' if doubted else '.'}" in told
+    small = "as they stand in small real graphs, which leave neighbours out"
+    assert f"of 120 things their label, {small}{':' if doubted else '.'}" in told
     assert ("less than guessing would (50 %)" in told) == doubted
     assert ("the labels may be in another order than the model's columns" in told) == doubted
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dignn.cli.finished_lines import append_line, read_lines
+from dignn.cli.finished_run import COMPARISON_LINES
 from dignn.cli.made_run import made_run
 from dignn.cli.planned_runs import COMMON_ROW, Compared, PlannedRun
 from dignn.cli.rebuild import as_noted, noted
@@ -16,7 +17,7 @@ from dignn.core.errors import DignnError
 from dignn.core.progress import Progress
 from dignn.core.run_folder import unlike
 
-LINES = "comparison.jsonl"
+LINES = COMPARISON_LINES
 # What lines of one folder must agree in, and what every line has.
 SHARED = ("dataset", "preset", "budget", "form", "columns")
 NEEDED = ("run", "names", "seed", "seconds", "gib", "scored", "paper", "sound", "candidates")

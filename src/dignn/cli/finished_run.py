@@ -16,6 +16,8 @@ from dignn.explainers.registry import EXPLAINERS, presets_of
 if TYPE_CHECKING:
     from dignn.explanations.explanation import Explanations
 
+# What `dignn compare` writes beside the folders of its runs.
+COMPARISON_LINES = "comparison.jsonl"
 # What a run makes, in this order; a run that has the last is finished.
 MADE = {
     "structure.safetensors": "learned structure",
@@ -38,7 +40,7 @@ def explanations_of(run: Path) -> Explanations:
         guess = did_you_mean(str(run), beside)
         raise RunFolderError(f"{run} does not exist{guess}; give a folder that `dignn explain` made")
     if not (run / "explanations.json").exists():
-        raise _unfinished(run)
+        raise _comparison(run) if (run / COMPARISON_LINES).exists() else _unfinished(run)
     from dignn import Explanations
 
     found = Explanations.load(run)
@@ -62,6 +64,12 @@ def damage_told(run: Path, what: str) -> Iterator[None]:
             f"{what} can be made of {run} ({type(error).__name__}: {error}): a file in it is damaged, or dignn is "
             f"mistaken; `dignn evaluate {run}` makes metrics and explanations anew"
         ) from error
+
+
+def _comparison(run: Path) -> RunFolderError:
+    inside = sorted(path.parent.name for path in run.glob("*/explanations.json"))
+    example = f", such as {run / inside[0]}" if inside else ""
+    return RunFolderError(f"{run} is a comparison; give one of the runs in it{example}")
 
 
 def _unfinished(run: Path) -> RunFolderError:

@@ -239,9 +239,10 @@ def _say_plan(
             [name, str(count), str(len(own)), f"{known / 60:.0f}", str(sum(one not in expected for one in own))]
         )
     table(["data set", "runs", "missing", "minutes", "of unknown length"], rows)
-    more = f", and {unknown} runs of which no like was recorded" if unknown else ""
-    long = duration(total, rough=True) if total else "0 min"
-    say(f"{len(missing)} of {len(every)} runs are missing: about {long}, {workers} at a time{more}")
+    told = [f"about {duration(total, rough=True)}, {workers} at a time"] if total else []
+    if unknown:
+        told.append(f"how long {unknown} take is not known (--recorded FILE names lines of runs like them)")
+    say(f"{len(missing)} of {len(every)} runs are missing{': ' if told else ''}{'; '.join(told)}")
     say("Models are trained first, which is not counted")
 
 

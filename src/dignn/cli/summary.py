@@ -74,7 +74,7 @@ def print_figures(explanations: Explanations) -> None:
     _print_figures(explanations.about.get("metrics") or {}, shows_real(explanations.about))
     timings = explanations.about.get("timings") or {}
     if "WALL" in timings:
-        say(f"{timings['WALL']:.1f} s in all")
+        say(f"{timings['WALL']:.1f} s, without loading and training the model")
 
 
 def summary(explanations: Explanations, folder: Path) -> dict[str, Any]:

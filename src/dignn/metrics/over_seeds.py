@@ -30,6 +30,7 @@ class ComparedFigure:
         better: which side is good; None for what only informs.
         what: a sentence about it.
         lowest: whether of several numbers the lowest counts and not their mean.
+        least: below it, where lower is better, nothing is better.
     """
 
     title: str
@@ -38,6 +39,7 @@ class ComparedFigure:
     better: str | None = "higher"
     what: str = ""
     lowest: bool = False
+    least: float = -math.inf
 
     def of(self, run: Mapping[str, Any]) -> float | None:
         """Its value in a run; None where there is none."""
@@ -99,7 +101,8 @@ COMPARED_FIGURES = (
         "graph C2ST",
         (FURTHER, "sound", "graphs", "c2st"),
         better="lower",
-        what="how surely a classifier tells candidates from real graphs; 0.5 is chance",
+        what="how surely a classifier tells candidates from real graphs; 0.5 is chance, and less is no better",
+        least=0.5,
     ),
     ComparedFigure(
         "coverage of 10", (FURTHER, "sound", "coverage"), what="share of real members near one of ten explanations"

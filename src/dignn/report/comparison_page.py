@@ -81,8 +81,9 @@ def _is_best(value: float | None, figure: ComparedFigure, rows: RunsByRow) -> bo
     values = [other for runs in rows.values() if (other := mean_and_spread(runs, figure)[0]) is not None]
     if value is None or figure.better is None or len(rows) == 1:
         return False
-    best = max(values) if figure.better == "higher" else min(values)
-    return round(value, figure.digits) == round(best, figure.digits)  # as people see it
+    best = max(values) if figure.better == "higher" else max(figure.least, min(values))
+    seen = value if figure.better == "higher" else max(figure.least, value)
+    return round(seen, figure.digits) == round(best, figure.digits)  # as people see it
 
 
 def _text(value: float | None, figure: ComparedFigure) -> str:

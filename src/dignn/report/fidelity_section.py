@@ -89,7 +89,7 @@ def _legend(study: Studied) -> list[tuple[Markup, str]]:
     known = [share for share in (study.scorecard, study.rules, study.auc) if share is not None]
     kinds = {"made": "found on generated graphs, as this page shows it"}
     if any(share.floor is not None for share in known):
-        kinds["floor"] = "found on real graphs (as good as it gets)"
+        kinds["floor"] = "found on the real graphs that are learned from"
     if any(share.noise is not None for share in known):
         kinds[_NOISE] = "found on graphs that are noise"
     frame = '<svg viewBox="0 0 20 20" width="18" height="18" class="chart-mark" aria-hidden="true">{}</svg>'

@@ -87,10 +87,13 @@ def concluded(study: Studied, schema: Schema | None, what: str = "this") -> str:
 def terms_in_words(terms: Sequence[ToldTerm], schema: Schema | None, most: int = SENTENCE_TERMS) -> str:
     """The terms that matter, those worth most first: decoys are not told, and absence is told for what it is.
 
-    What looks at something new comes before what looks at the same once more, by another threshold for example.
+    What looks at something new comes before what looks at the same once more, by another threshold for example. Terms
+    whose effect is not sure are counted only, unless there are no others.
     """
-    said = _varied(_joined([term for term in terms if not term.decoy and term.points], schema))
-    shown, rest = said[:most], sum(len(each.points) for each in said[most:])
+    told = [term for term in terms if not term.decoy and term.points]
+    sure = [term for term in told if _acts(term)] or told
+    said = _varied(_joined(sure, schema))
+    shown, rest = said[:most], sum(len(each.points) for each in said[most:]) + len(told) - len(sure)
     listed = ", ".join([f"{each.words} ({_worth(each.points)})" for each in _elided(shown)])
     return listed + (f" and {rest} more" if rest else "")
 
@@ -126,6 +129,11 @@ def signed(value: float) -> str:
 
 
 # -- phrases ------------------------------------------------------------------------------------------
+
+
+def _acts(term: ToldTerm) -> bool:
+    """Whether the whole interval of its effect is on the side of its points, as far as it was tried."""
+    return term.interval is None or min(end * term.points for end in term.interval) > 0
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def sentences(explanations: Explanations) -> list[str]:
     share, tested = number_at(about, "agreement.share"), entry(about, int, "agreement", "count")
     if share is not None and tested:
         whom = "" if explanations.schema is None else f" {words.things}"
-        seen = "" if words.whole else ", as they stand in small real graphs"
+        seen = "" if words.whole else ", as they stand in small real graphs, which leave neighbours out"
         doubt = below_guessing(share, len(explanations), tested)
         said = "" if doubt is None else f": {doubt}"
         found.append(f"It gives {percent(share)} of {tested:,}{whom} their label{seen}{said}.")
