@@ -54,6 +54,9 @@ def test_what_may_have_no_effect_is_counted_and_not_said_unless_there_is_nothing
     assert terms_in_words([*doubtful, *acts], None) == (
         "it does a (+1.0), not: it does b (+1.0), it does c (+1.0) and 2 more"
     )
+    small = replace(term("it does f", 2.0, (0.1, 0.2)), effect=0.15)
+    assert terms_in_words([small, *acts[:1]], None) == "it does a (+1.0) and 1 more"
+    assert terms_in_words([replace(small, effect=0.2)], None) == "it does f (+2.0)"
     assert terms_in_words(doubtful, None) == "it does d (+3.0), not: it does e (+2.0)"
 
 

@@ -20,6 +20,8 @@ from dignn.report.told_terms import Share, Studied, ToldRule, ToldTerm, told_stu
 
 # Phrases of a sentence; the others are counted.
 SENTENCE_TERMS = 5
+# The share of its points that the effect of a term is at least that is said.
+_SAID_SHARE = 0.1
 _OPEN, _CLOSE = "“", "”"
 
 
@@ -88,7 +90,7 @@ def terms_in_words(terms: Sequence[ToldTerm], schema: Schema | None, most: int =
     """The terms that matter, those worth most first: decoys are not told, and absence is told for what it is.
 
     What looks at something new comes before what looks at the same once more, by another threshold for example. Terms
-    whose effect is not sure are counted only, unless there are no others.
+    whose effect is not sure, or small beside their points, are counted only, unless there are no others.
     """
     told = [term for term in terms if not term.decoy and term.points]
     sure = [term for term in told if _acts(term)] or told
@@ -132,8 +134,9 @@ def signed(value: float) -> str:
 
 
 def _acts(term: ToldTerm) -> bool:
-    """Whether the whole interval of its effect is on the side of its points, as far as it was tried."""
-    return term.interval is None or min(end * term.points for end in term.interval) > 0
+    """Whether its effect is surely on the side of its points, and a tenth of them at least, as far as it was tried."""
+    sure = term.interval is None or min(end * term.points for end in term.interval) > 0
+    return sure and (term.effect is None or abs(term.effect) >= _SAID_SHARE * abs(term.points))
 
 
 @dataclass(frozen=True)
