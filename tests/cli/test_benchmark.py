@@ -108,7 +108,7 @@ def test_terms_are_judged_where_an_explainer_says_what_the_model_goes_by(
 
     def telling(self: RandomReal, **given: Any) -> Explanations:
         found = study(self, **given)
-        return replace(found, about={**found.about, "goes_by": SAID})
+        return replace(found, about={**found.about, "goes_by": SAID, "studied": None})  # rules may say more
 
     monkeypatch.setattr(RandomReal, "study", telling)
     assert run(*ASKED, "--out", tmp_path, "--json") == 0
