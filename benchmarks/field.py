@@ -14,11 +14,14 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import torch
 from torch_geometric.data import Data
 
@@ -98,12 +101,15 @@ def measure(name: str, steps: int, seed: int) -> dict[str, Any]:
         rng = root.child("further").numpy()
         real = ratios([field.make(rng) for _ in range(FURTHER)], train, test, DRAWS, seed)
         both = GraphBatch.cat([known, made])
+        alike = of_sizes(field.make, sizes, root.child("of the same sizes").numpy())
+        real_kinds = kinds(GraphBatch.cat([known, as_batch(alike)]))
     return {
         "set": name,
         "seed": seed,
         "asked_steps": steps,
         "steps": generator.report["training"]["all sizes"]["steps"],
         **good_graphs(name, graphs, kinds(both), len(known)),
+        "real_vun": good_graphs(name, alike, real_kinds, len(known))["vun"],
         "ratio": round(found.ratio, 3),
         "real_ratio": round(real.ratio, 3),
         **asdict(found),
@@ -113,6 +119,19 @@ def measure(name: str, steps: int, seed: int) -> dict[str, Any]:
         "commit": commit(),
         "machine": machine(),
     }
+
+
+def of_sizes(
+    make: Callable[[np.random.Generator], nx.Graph], sizes: Sequence[int], rng: np.random.Generator
+) -> list[nx.Graph]:
+    """Further graphs of a recipe, as many of each number of nodes as in ``sizes``."""
+    wanted, found = Counter(sizes), []
+    while len(found) < len(sizes):
+        graph = make(rng)
+        if wanted[len(graph)]:
+            wanted[len(graph)] -= 1
+            found.append(graph)
+    return found
 
 
 def as_batch(graphs: list[nx.Graph]) -> GraphBatch:
@@ -153,7 +172,7 @@ def good_graphs(name: str, graphs: list[nx.Graph], kind: list[int], known: int) 
 
 def tables(runs: list[dict[str, Any]]) -> list[str]:
     """A row for each run, and what has been published."""
-    head = ["set", "steps", "training, s", "valid", "unique", "novel", "V.U.N. (95 %)", "ratio (real)"]
+    head = ["set", "steps", "training, s", "valid", "unique", "novel", "V.U.N. (95 %)", "of real ones", "ratio (real)"]
     head += ["degree", "clustering", "orbit", "spectrum", "wavelet", "s per graph", "published V.U.N."]
     last = {key_of(run): run for run in runs}
     rows = []
@@ -172,6 +191,7 @@ def tables(runs: list[dict[str, Any]]) -> list[str]:
                 f"{run['train_seconds']:.0f}",
                 *shares,
                 vun,
+                "-" if run.get("real_vun") is None else f"{100 * run['real_vun']:.1f}",
                 f"**{run['ratio']:.2f}** ({run['real_ratio']:.2f})",
             ]
             rows.append([*cells, *metrics, f"{run['seconds_per_graph']:.3f}", PUBLISHED.get(name, "-")])

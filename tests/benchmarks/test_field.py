@@ -8,7 +8,7 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
-from benchmarks.field import as_batch, good_graphs
+from benchmarks.field import as_batch, good_graphs, of_sizes
 from benchmarks.field_metrics import METRICS, Ratios, orbit_means, ratios, wavelet_energies, wavelets
 from benchmarks.field_sets import FIELD, is_lobster, is_planar
 
@@ -123,6 +123,12 @@ def test_an_mmd_by_hand() -> None:
     apart = 0.5 * (abs(0.5 - 0.75) + abs(0.5 - 0) + abs(0 - 0.25))
     assert found.generated["degree"] == pytest.approx(2 - 2 * np.exp(-(apart**2) / 2))
     assert found.training["degree"] == pytest.approx(0.0)
+
+
+def test_further_graphs_have_the_sizes_that_are_asked_for() -> None:
+    sizes = [12, 14, 12, 20]
+    found = of_sizes(FIELD["community-small"].make, sizes, np.random.default_rng(0))
+    assert sorted(map(len, found)) == sorted(sizes)
 
 
 def test_good_graphs_are_valid_first_of_their_kind_and_new() -> None:

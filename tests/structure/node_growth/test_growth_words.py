@@ -18,7 +18,13 @@ from dignn.graphs.schema import Relation
 from dignn.sampling.forest_fire import forest_fire
 from dignn.structure.node_growth import growth_roles, growth_words
 from dignn.structure.node_growth.growth_orders import Actions
-from dignn.structure.node_growth.growth_roles import DETAILS, Detail, shortest_cycles
+from dignn.structure.node_growth.growth_roles import (
+    DETAILS,
+    TREE_DETAILS,
+    Detail,
+    heights_above_leaves,
+    shortest_cycles,
+)
 from dignn.structure.node_growth.growth_words import GrowthWords
 from dignn.structure.vocabulary import Vocabulary
 from dignn.zoo.datasets.registry import load
@@ -59,6 +65,41 @@ def test_shortest_cycles_are_those_that_a_search_finds(size: int, density: float
     assert shortest_cycles(joined, longest).tolist() == expected
     with mock.patch.object(growth_roles, "_CELLS", 1):  # one graph at a time
         assert shortest_cycles(joined, longest).tolist() == expected
+
+
+@PROPERTY
+@given(st.integers(2, 14), st.floats(0.0, 0.3), st.integers(2, 5), st.integers(0, 99))
+def test_heights_say_when_leaves_that_are_taken_away_reach_a_node(
+    size: int, density: float, most: int, seed: int
+) -> None:
+    graph = nx.compose(nx.random_labeled_tree(size, seed=seed), nx.gnp_random_graph(size, density, seed=seed))
+    left, expected = graph.copy(), [most] * size
+    for height in range(1, most):
+        leaves = [node for node, degree in left.degree if degree < 2]
+        for node in leaves:
+            expected[node] = height
+        left.remove_nodes_from(leaves)
+    joined = torch.tensor(nx.to_numpy_array(graph)) > 0
+    padded = torch.nn.functional.pad(joined, (0, 2, 0, 2))
+    assert heights_above_leaves(padded[None], most).tolist() == [[*expected, 0, 0]]
+
+
+def test_heights_are_told_of_few_large_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of small ones they would tell next to all: every node has role 0 there."""
+    monkeypatch.setattr(growth_words, "_ROOM", 10)
+    boughs = [(i, i + 1) for i in range(5)] + [(i, 6 + i) for i in range(6)] + [(6, 12)]
+    large = batch_of(PLAIN, [0] * 13, dict.fromkeys(boughs, 1))
+    small = batch_of(PLAIN, [0] * 4, {(0, 1): 1, (1, 2): 1, (1, 3): 1})
+    trees = GraphBatch.cat([large, small] * 10)
+    words = GrowthWords.fitting(trees, torch.arange(4, 20), torch.arange(4))
+    nodes, edges = words.encode(trees)
+    roles = [words.roles[token] for token in nodes[0].tolist()]
+    assert roles == [3, 3, 3, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1]
+    assert [words.roles[token] for token in nodes[1][:4].tolist()] == [0] * 4
+    assert words.misfits(nodes, edges).tolist() == [0] * len(trees)
+    assert GrowthWords.from_json(words.to_json(), PLAIN) == words
+    ring = GraphBatch.cat([trees, batch_of(PLAIN, [0] * 12, {(i, (i + 1) % 12): 1 for i in range(12)})])
+    assert set(GrowthWords.fitting(ring, torch.arange(4, 20), torch.arange(4)).roles) <= {0, -1}
 
 
 def test_corners_sides_and_the_centre_of_a_grid_are_different_words() -> None:
@@ -124,15 +165,20 @@ def test_detail_is_told_as_far_as_plans_are_common(monkeypatch: pytest.MonkeyPat
     same = GraphBatch.cat([batch_of(PLAIN, [0] * 5, square | {(3, 4): 1})] * 40)
     learning, validation = torch.arange(4, 40), torch.arange(4)
     assert GrowthWords.fitting(same, learning, validation).detail == DETAILS[0]
-    # Trees of many shapes: hardly two have the same degrees, and cycles tell nothing.
+    # Rings with a random tree each: hardly two have the same degrees, and cycles tell nothing.
     shapes = [nx.random_labeled_tree(30, seed=seed) for seed in range(40)]
+    rings = [[*tree.edges, (0, 30), (30, 31), (31, 32), (32, 0)] for tree in shapes]
+    others = GraphBatch.cat([batch_of(PLAIN, [0] * 33, dict.fromkeys(ring, 1)) for ring in rings])
+    assert GrowthWords.fitting(others, learning, validation).detail == Detail(0, 6)
+    # Trees of many shapes have as many nodes of each height, now and then.
     trees = GraphBatch.cat([batch_of(PLAIN, [0] * 30, dict.fromkeys(tree.edges, 1)) for tree in shapes])
-    assert GrowthWords.fitting(trees, learning, validation).detail == Detail(0, 6)
-    # Stars and paths in which every graph has a twin: by their degrees half of them would be known, and all of those
-    # copies, so degrees are not told.
+    assert GrowthWords.fitting(trees, learning, validation).detail == TREE_DETAILS[1]
+    # Stars and paths, at a triangle, in which every graph has a twin: by their degrees half of them would be known, and
+    # all of those copies, so degrees are not told.
     monkeypatch.setattr(growth_words, "_COPIES", 0.4)
     arms = [[(0, i) for i in range(1, arm + 1)] + [(i, i + 1) for i in range(arm, 15)] for arm in range(1, 15)]
-    brooms = [batch_of(PLAIN, [0] * 16, dict.fromkeys(edges, 1)) for edges in arms]
+    corner = [(0, 16), (16, 17), (17, 0)]
+    brooms = [batch_of(PLAIN, [0] * 18, dict.fromkeys(edges + corner, 1)) for edges in arms]
     mixed = GraphBatch.cat([*brooms[:6], *brooms[:3], *brooms[10:13], *brooms[:6], *brooms[:6]])
     found = GrowthWords.fitting(mixed, torch.tensor([*range(6), *range(12, 24)]), torch.arange(6, 12))
     assert found.detail == Detail(0, 6)

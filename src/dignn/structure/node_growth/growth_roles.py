@@ -1,7 +1,8 @@
 """The part that a node plays in a finished graph: how many edges it has, and how short a cycle it lies on.
 
 A grid's corner, side and centre differ by it, as do the walls and the roof of a house. A growth that knows which parts
-are still to be filled closes shapes exactly, and a graph that has grown can be held against what was planned.
+are still to be filled closes shapes exactly, and a graph that has grown can be held against what was planned. Nodes of
+trees lie on no cycle; there it is told how far they are from leaves, as which twigs differ from boughs.
 """
 
 from __future__ import annotations
@@ -16,34 +17,83 @@ _CELLS = 2**22
 
 
 @dataclass(frozen=True)
+class Standing:
+    """How nodes stand in finished graphs, 0 on padding.
+
+    Args:
+        degree: (B, N) number of edges.
+        cycle: (B, N) length of the shortest cycle through the node, 0 where there is none so short.
+        height: (B, N) how often leaves are taken away until the node is gone, up to some number: 1 for leaves.
+    """
+
+    degree: Tensor
+    cycle: Tensor
+    height: Tensor
+
+    @classmethod
+    def of(cls, joined: Tensor, cycles: int, heights: int) -> Standing:
+        """That of nodes in graphs with these edges (B, N, N), cycles up to this length and heights up to this one."""
+        degree = joined.sum(2)
+        nothing = torch.zeros_like(degree)
+        return cls(
+            degree,
+            shortest_cycles(joined, cycles) if cycles else nothing,
+            heights_above_leaves(joined, heights) if heights else nothing,
+        )
+
+
+@dataclass(frozen=True)
 class Detail:
     """What is told apart.
 
     Args:
         degrees: numbers of edges are told apart up to this one, which stands for larger ones as well; 0 for not at all.
         cycles: lengths of the shortest cycle through a node are told apart up to this one; longer is none.
+        heights: heights above leaves are told apart up to this one, which stands for larger ones as well.
     """
 
     degrees: int
     cycles: int
+    heights: int = 0
 
     @property
     def count(self) -> int:
         """Number of roles."""
-        return (self.degrees + 1) * (self.cycles + 1)
+        return (self.degrees + 1) * (self.cycles + 1) * (self.heights + 1)
 
     def roles(self, joined: Tensor) -> Tensor:
         """(B, N) role of each node of graphs with these edges (B, N, N); 0 on padding."""
-        degree = joined.sum(2)
-        return self.told(degree, shortest_cycles(joined, self.cycles) if self.cycles else torch.zeros_like(degree))
+        return self.told(Standing.of(joined, self.cycles, self.heights))
 
-    def told(self, degree: Tensor, cycle: Tensor) -> Tensor:
-        """(B, N) role of nodes with so many edges (B, N), on a shortest cycle of such a length (B, N), 0 for none."""
-        return degree.clamp_max(self.degrees) * (self.cycles + 1) + cycle.where(cycle <= self.cycles, 0)
+    def told(self, standing: Standing) -> Tensor:
+        """(B, N) role of nodes that stand so."""
+        cycle = standing.cycle.where(standing.cycle <= self.cycles, 0)
+        role = standing.degree.clamp_max(self.degrees) * (self.cycles + 1) + cycle
+        return role * (self.heights + 1) + standing.height.clamp_max(self.heights)
 
 
 # What words may tell of roles, the most first.
 DETAILS = (Detail(degrees=7, cycles=6), Detail(degrees=4, cycles=6), Detail(degrees=0, cycles=6), Detail(0, 0))
+# The same where all graphs are trees.
+TREE_DETAILS = (Detail(degrees=7, cycles=0, heights=3), Detail(degrees=0, cycles=0, heights=3), Detail(0, 0))
+
+
+def heights_above_leaves(joined: Tensor, most: int) -> Tensor:
+    """(B, N) in which round a node is gone when leaves are taken away again and again, at most ``most``.
+
+    1 for leaves, ``most`` for all that would stay longer or for ever; 0 on padding and for nodes without edges.
+
+    Args:
+        joined: (B, N, N) whether two nodes have an edge; symmetric, without self-loops.
+        most: rounds.
+    """
+    stays = joined.any(2)
+    found = stays.long()
+    for height in range(2, most + 1):
+        left = joined & stays[:, :, None] & stays[:, None, :]
+        stays = stays & (left.sum(2) > 1)
+        found[stays] = height
+    return found
 
 
 def shortest_cycles(joined: Tensor, longest: int) -> Tensor:

@@ -14,11 +14,13 @@ from torch import Tensor
 from dignn.graphs.batch import PADDING, GraphBatch
 from dignn.graphs.isomorphism import fingerprints
 from dignn.graphs.schema import Schema
-from dignn.structure.node_growth.growth_roles import DETAILS, Detail, shortest_cycles
+from dignn.structure.node_growth.growth_roles import DETAILS, TREE_DETAILS, Detail, Standing
 from dignn.structure.vocabulary import Vocabulary
 
 # Of fewer graphs than this roles are not told: what grows by the parts of one graph would be a copy of it.
 FEW = 1000
+# But for trees of so many nodes, which parts leave many ways to put together.
+_ROOM = 18
 # A role of fewer nodes than one in this many is no word of its own.
 _RARE = 250
 # Pairs of a token and an edge that its nodes have, at most, where types and classes alone are fewer: a decision is
@@ -39,12 +41,14 @@ class GrowthWords(Vocabulary):
         schema, nodes, edges: as in :class:`~dignn.structure.vocabulary.Vocabulary`; pairs of ``nodes`` repeat.
         detail: what roles tell apart.
         roles: the role of each node token, -1 for all that have no token of their own.
+        least: nodes of graphs whose roles are told; in smaller ones every node has role 0.
         ends: the edge tokens that nodes of each token have, seen from them.
         most: how many edges they have at most.
     """
 
     detail: Detail = DETAILS[-1]
     roles: tuple[int, ...] = ()
+    least: int = 0
     ends: tuple[tuple[int, ...], ...] = ()
     most: tuple[int, ...] = ()
 
@@ -54,7 +58,8 @@ class GrowthWords(Vocabulary):
 
         Graphs grow by plans of graphs to learn from. Of the validation graphs a share k has such a plan, and a share v
         is isomorphic to a graph to learn from. So an exact network would make a share v / k of copies where v is real.
-        Of few graphs every plan tells of one anyway, so roles are not told there.
+        Of few graphs every plan tells of one anyway, so roles are not told there, but for large trees: heights above
+        leaves leave many ways to join their nodes.
 
         Args:
             graphs: training graphs.
@@ -62,14 +67,18 @@ class GrowthWords(Vocabulary):
         """
         plain = Vocabulary.of(graphs)
         nodes, edges = plain.encode(graphs)
-        without = cls.told(plain, nodes, edges, DETAILS[-1])
-        if len(graphs) < FEW or not len(validation) or sum(map(len, without.ends)) >= _PAIRS:
-            return without
-        copies = _found_again(fingerprints(graphs), learning, validation)
         joined = edges > 0
-        degree, cycle = joined.sum(2), shortest_cycles(joined, max(detail.cycles for detail in DETAILS))
-        for detail in DETAILS[:-1]:
-            roles = detail.told(degree, cycle)
+        trees = bool((joined.sum((1, 2)) == 2 * (graphs.sizes - 1)).all())
+        details = TREE_DETAILS if trees else DETAILS
+        without = cls.told(plain, nodes, edges, details[-1])
+        if not len(validation) or sum(map(len, without.ends)) >= _PAIRS:
+            return without
+        if len(graphs) < FEW:
+            return cls.told(plain, nodes, edges, details[-2], least=_ROOM) if trees else without
+        copies = _found_again(fingerprints(graphs), learning, validation)
+        standing = Standing.of(joined, details[0].cycles, details[0].heights)  # the first tells the most
+        for detail in details[:-1]:
+            roles = detail.told(standing)
             found = cls.told(plain, nodes, edges, detail, roles)
             plans = found.plans(found.worded(nodes, roles), edges, graphs.graph_label)
             known = _found_again(plans, learning, validation)
@@ -79,21 +88,28 @@ class GrowthWords(Vocabulary):
 
     @classmethod
     def told(
-        cls, plain: Vocabulary, nodes: Tensor, edges: Tensor, detail: Detail, part: Tensor | None = None
+        cls,
+        plain: Vocabulary,
+        nodes: Tensor,
+        edges: Tensor,
+        detail: Detail,
+        part: Tensor | None = None,
+        least: int = 0,
     ) -> GrowthWords:
         """The words of graphs with tokens (B, N) and (B, N, N): those of the most frequent roles, if there is room.
 
-        ``part`` (B, N) has the nodes' roles where they are known.
+        ``part`` (B, N) has the nodes' roles where they are known; those of graphs of ``least`` nodes are told.
         """
-        there, part = nodes >= 0, detail.roles(edges > 0) if part is None else part
+        there = nodes >= 0
+        part = _of_large(detail.roles(edges > 0) if part is None else part, nodes, least)
         counts = Counter(zip(nodes[there].tolist(), part[there].tolist(), strict=True))
-        least = int(there.sum()) / _RARE
-        frequent = [pair for pair, number in counts.most_common() if number >= least] if detail.count > 1 else []
+        rare = int(there.sum()) / _RARE
+        frequent = [pair for pair, number in counts.most_common() if number >= rare] if detail.count > 1 else []
         while True:
             kept = set(frequent)
             words = sorted(kept | {(token, _OTHER) for token, role in counts if (token, role) not in kept})
             pairs, roles = tuple(plain.nodes[token] for token, _ in words), tuple(role for _, role in words)
-            found = cls(plain.schema, pairs, plain.edges, detail, roles)
+            found = cls(plain.schema, pairs, plain.edges, detail, roles, least)
             refined = found.worded(nodes, part)
             found = replace(found, ends=_ends(refined, edges, len(words)), most=_most(refined, edges, len(words)))
             if not frequent or sum(map(len, found.ends)) <= _PAIRS:
@@ -135,7 +151,7 @@ class GrowthWords(Vocabulary):
 
     def worded(self, nodes: Tensor, roles: Tensor) -> Tensor:
         """(B, N) tokens of nodes with plain tokens (B, N) and roles (B, N)."""
-        return self._token[nodes.clamp_min(0), roles].where(nodes >= 0, PADDING)
+        return self._token[nodes.clamp_min(0), _of_large(roles, nodes, self.least)].where(nodes >= 0, PADDING)
 
     def encode(self, graphs: GraphBatch) -> tuple[Tensor, Tensor]:
         nodes, edges = self._plain.encode(graphs)
@@ -144,7 +160,7 @@ class GrowthWords(Vocabulary):
     def misfits(self, nodes: Tensor, edges: Tensor) -> Tensor:
         """(B,) how many nodes of graphs that have grown do not play the part that their token (B, N) says."""
         plain = torch.tensor([self._plain.nodes.index(pair) for pair in self.nodes])[nodes.clamp_min(0)]
-        return ((self.refined(plain, edges) != nodes) & (nodes >= 0)).sum(1)
+        return (self.refined(plain.where(nodes >= 0, PADDING), edges) != nodes).sum(1)
 
     def plans(self, nodes: Tensor, edges: Tensor, label: Tensor) -> list[tuple[int, ...]]:
         """What there is of each token, how many edges, and the class, of each graph with tokens (B, N), (B, N, N)."""
@@ -153,8 +169,9 @@ class GrowthWords(Vocabulary):
 
     def to_json(self) -> str:
         told = {
-            "detail": [self.detail.degrees, self.detail.cycles],
+            "detail": [self.detail.degrees, self.detail.cycles, self.detail.heights],
             "roles": self.roles,
+            "least": self.least,
             "ends": self.ends,
             "most": self.most,
         }
@@ -166,7 +183,12 @@ class GrowthWords(Vocabulary):
         plain, raw = Vocabulary.from_json(text, schema), json.loads(text)
         ends, detail = tuple(tuple(map(int, own)) for own in raw["ends"]), Detail(*map(int, raw["detail"]))
         roles, most = (tuple(map(int, raw[name])) for name in ("roles", "most"))
-        return cls(schema, plain.nodes, plain.edges, detail, roles, ends, most)
+        return cls(schema, plain.nodes, plain.edges, detail, roles, int(raw["least"]), ends, most)
+
+
+def _of_large(roles: Tensor, nodes: Tensor, least: int) -> Tensor:
+    """(B, N) the roles of nodes (B, N) in graphs of ``least`` nodes, 0 in smaller ones."""
+    return roles.where(((nodes >= 0).sum(1) >= least)[:, None], 0)
 
 
 def _found_again(items: Sequence[Hashable], learning: Tensor, validation: Tensor) -> float:
