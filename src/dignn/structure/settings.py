@@ -27,7 +27,7 @@ class NodeGrowthConfig:
         heads: of its attention.
         events_per_batch: nodes and edges of the growths in a batch.
         temperature: of every decision; below 1 more typical and less diverse.
-        roles: whether plans tell the parts that nodes play (how many edges they have, how short a cycle they lie on),
+        roles: whether plans tell the parts that nodes play (edges, how short a cycle they lie on, heights in trees),
             as far as the data allow.
         looks: how often a graph that is not as planned is grown again.
         new: whether a copy of a training graph is grown again as well, where there are few of those (fewer than 1,000).
