@@ -30,17 +30,16 @@ from dignn.features.given import Fixed
 from dignn.features.neighbour_means import NeighbourMeans
 from dignn.features.registry import FEATURE_GENERATORS
 from dignn.features.reserve import Reserve
+from dignn.features.row_generators import RowGenerators, members
 from dignn.features.settings import FeatureSettings
 from dignn.features.surroundings import Occasions, Seen, Surroundings
-from dignn.features.table import Table, draw_label
+from dignn.features.table import Table
 from dignn.features.training_rows import training_rows
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.feature_spec import FeatureKind
 from dignn.graphs.schema import Schema
 
-# How often members that stand twice in one graph are drawn again; a graph may have more nodes than there are members.
-REDRAWS = 50
 # Numbers in the tables from which a process of its own for each generator pays.
 MANY_CELLS = 2_000_000
 _FORMAT = "dignn.FeatureBank.4"
@@ -76,8 +75,7 @@ class FeatureBank:
         self._reserves: dict[str, Reserve] = {}  # of types of which others are means
         self._few: dict[str, int] = {}  # rows of types that have too few to learn from
         self._surroundings: Surroundings | None = None  # what is known of nodes, where rows go by it
-        # by node type (or the label of a relation), and by class where each has its own
-        self.parts: dict[tuple[str, int | None], FeatureGenerator] = {}
+        self._rows = RowGenerators(schema)
         self._file: Path | None = None  # that they were loaded from
 
     # -- learning -------------------------------------------------------------------------------------
@@ -148,7 +146,7 @@ class FeatureBank:
             done=lambda number: together.add(1),
         )
         made = dict(zip(order, fitted, strict=True))
-        self.parts, self._file = {part: made[part] for part in jobs}, None
+        self._rows, self._file = RowGenerators(self.schema, {part: made[part] for part in jobs}, True), None
         tell_of_few_rows(self._few, self.parts, self.schema.classes)
         tick(1, 1)
         return self
@@ -168,6 +166,11 @@ class FeatureBank:
         self._means, self._reserve_seed = means, seed
         sources = {each.source for each in means.values()}
         self._reserves = {source: Reserve(self.schema.spec(source).width, seed.child(source)) for source in sources}
+
+    @property
+    def parts(self) -> Mapping[tuple[str, int | None], FeatureGenerator]:
+        """The generators, by node type (or the label of a relation), and by class where each has its own."""
+        return self._rows.parts
 
     @property
     def learned(self) -> bool:
@@ -222,7 +225,7 @@ class FeatureBank:
 
     def draws_rows(self, name: str) -> bool:
         """Whether rows of a type are drawn one by one, so that columns of theirs can be fixed."""
-        return any(of == name for of, _ in self.parts)
+        return self._rows.draws(name)
 
     def redraw(
         self, batch: GraphBatch, nodes: Tensor, *, seed: Seed, fixed: Mapping[str, Fixed] | None = None
@@ -290,8 +293,8 @@ class FeatureBank:
                     else:
                         rows = self._draw_nodes(name, marked, around, own, part, seen, fixed.get(name))
                     if self.schema.spec(name).kind is FeatureKind.IDENTITY and means is None:
-                        taken = _members(batch, name, here & ~marked)
-                        self._tell_apart(rows, marked, around[marked], name, own, taken, fixed.get(name))
+                        taken = members(batch, name, here & ~marked)
+                        self._rows.draw_again(rows, marked, around[marked], name, own, taken, fixed.get(name))
                     check_numbers(rows, name, self.schema.spec(name))
                 if seen is not None and not self._goes_by_surroundings(name):  # the others were seen round by round
                     seen.add(name, marked, rows)
@@ -315,13 +318,13 @@ class FeatureBank:
     ) -> Tensor:
         """Rows of the marked nodes (B, N) of a type, which go by what is seen of their neighbours.  (m, d)"""
         if seen is None or not self._goes_by_surroundings(name):
-            return self._generate(name, around[nodes], seed, tick, fixed=fixed)
+            return self._rows.draw(name, around[nodes], seed, tick, fixed=fixed)
         out = torch.empty(int(nodes.sum()), self.schema.spec(name).width)
         rounds = seen.surroundings.parts(seen.joined, nodes, name, seed)
         for number, some in enumerate(rounds):
             own, part = seed.child("round", number), part_of(tick, number, len(rounds))
             given = None if fixed is None else fixed[some[nodes]]
-            rows = self._generate(name, around[some], own, part, seen.context(name, some), given)
+            rows = self._rows.draw(name, around[some], own, part, seen.context(name, some), given)
             seen.add(name, some, rows)
             out[some[nodes]] = rows
         return out
@@ -345,75 +348,12 @@ class FeatureBank:
         for name in self.schema.generated_edges:
             with blamed_on(self._file):
                 own = seed.child(name)
-                batch = draw_edges(batch, name, nodes, around, self._generate, own, blind=self._blind_edges)
+                batch = draw_edges(batch, name, nodes, around, self._rows.draw, own, blind=self._blind_edges)
         return batch
-
-    def _generate(
-        self,
-        name: str,
-        condition: Tensor,
-        seed: Seed,
-        tick: Tick = silent,
-        context: Tensor | None = None,
-        fixed: Fixed | None = None,
-    ) -> Tensor:
-        """Rows of a type, or of the edges of a relation, for these conditions (m, 2 C)."""
-        parts = {label: generator for (of, label), generator in self.parts.items() if of == name}
-        if not parts:
-            if self.parts or self._means:
-                raise DignnError(f"The data has no feature rows of '{name}', so none can be generated; leave it out")
-            raise DignnError(f"The features of '{name}' were not learned yet; call fit first")
-        blind = condition[:, :0]
-        if None in parts:
-            generator = parts[None]
-            condition = condition if generator.classes else blind
-            if context is None and generator.known:  # nothing is
-                context = torch.full((len(condition), generator.known), torch.nan)
-            return generator.sample(condition, context=context, fixed=fixed, seed=seed, tick=tick)
-        label = draw_label(condition, seed.child("class").torch())
-        known = torch.tensor(list(parts))
-        # A node without a class, or of a class without rows, takes any of the classes.
-        lost = ~torch.isin(label, known)
-        label[lost] = known[torch.randint(len(known), (int(lost.sum()),), generator=seed.child("lost").torch())]
-        out = torch.empty(len(label), self.schema.spec(name).width)
-        for number, (own, generator) in enumerate(parts.items()):
-            mine = label == known[number]
-            if bool(mine.any()):
-                piece = part_of(tick, number, len(parts))
-                given = None if fixed is None else fixed[mine]
-                out[mine] = generator.sample(blind[mine], fixed=given, seed=seed.child("class", str(own)), tick=piece)
-        return out
 
     def _reserved(self, name: str, condition: Tensor, seed: Seed) -> Tensor:
         """Rows of a type for nodes that graphs leave out."""
-        return self._reserves[name].take(condition, seed, partial(self._generate, name))
-
-    def _tell_apart(
-        self,
-        table: Tensor,
-        here: Tensor,
-        condition: Tensor,
-        name: str,
-        seed: Seed,
-        taken: set[tuple[int, int]],
-        fixed: Fixed | None,
-    ) -> None:
-        """Draws members anew, in place, where one stands twice in a graph; the data has each only once.
-
-        ``taken``: graphs and the members that they have beside those in ``table``.
-        """
-        graph = here.nonzero()[:, 0]
-        for attempt in range(REDRAWS):
-            seen = set(taken)
-            twice = []
-            for number, pair in enumerate(zip(graph.tolist(), table.argmax(1).tolist(), strict=True)):
-                if pair in seen:
-                    twice.append(number)
-                seen.add(pair)
-            if not twice:
-                return
-            given = None if fixed is None else fixed[torch.tensor(twice)]
-            table[twice] = self._generate(name, condition[twice], seed.child("again", attempt), fixed=given)
+        return self._reserves[name].take(condition, seed, partial(self._rows.draw, name))
 
     # -- files ----------------------------------------------------------------------------------------
 
@@ -452,7 +392,7 @@ class FeatureBank:
                 name = about["name"]
                 means[name] = NeighbourMeans(name, about["source"], **under(f"means.{name}.", tensors))
             root, *names = settings["reserve"]
-            self.parts = fitted
+            self._rows = RowGenerators(self.schema, fitted, True)
             self._set_means(means, Seed(int(root), tuple(map(str, names))))
             seen = under("surroundings.", tensors)
             self._surroundings = Surroundings.restored(seen, self.schema) if settings["surroundings"] else None
@@ -460,14 +400,6 @@ class FeatureBank:
         load_learned(path, _FORMAT, restore)
         self._file = Path(path)
         return self
-
-
-def _members(batch: GraphBatch, name: str, nodes: Tensor) -> set[tuple[int, int]]:
-    """(graph, member) of the marked nodes (B, N) of an identity type."""
-    if not bool(nodes.any()):
-        return set()
-    member = batch.tables[name][batch.row[nodes]].argmax(1)
-    return set(zip(nodes.nonzero()[:, 0].tolist(), member.tolist(), strict=True))
 
 
 def _fit_part(generator: FeatureGenerator, table: Table, seed: Seed) -> FeatureGenerator:
