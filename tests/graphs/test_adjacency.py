@@ -17,6 +17,8 @@ from dignn.core.seeds import Seed
 from dignn.graphs.adjacency import Adjacency
 from dignn.graphs.batch import GraphBatch
 from dignn.graphs.conversion import from_pyg
+from dignn.graphs.flattening import flatten_for
+from dignn.graphs.inference import infer_schema
 from dignn.graphs.schema import Layout, Relation
 from dignn.sampling.forest_fire import forest_fire
 from strategies import PROPERTY, batches, hetero, plain_schema, pyg_of, row_of, schemas
@@ -157,3 +159,16 @@ def test_arrays_may_be_memory_mapped(tmp_path: Path) -> None:
     other = forest_fire(replace(adjacency, **mapped), [5], 3, seed=Seed(0))
     assert torch.equal(one.row, other.row)
     assert torch.equal(one.edge, other.edge)
+
+
+def test_edges_are_held_once() -> None:
+    """In the narrowest numbers, which matrices share, without the sorted keys that they were made from."""
+    pairs = {("a", "to", "b"): [(u, u % 30) for u in range(40)], ("a", "next", "a"): [(u, u + 1) for u in range(39)]}
+    data = hetero({"a": 40, "b": 30}, pairs, y={"a": [0, 1] * 20})
+    schema = infer_schema(data, "a")
+    view = flatten_for(data, schema)
+    found = Adjacency.of_view(view, schema)
+    assert found.relation.dtype == np.int8
+    assert np.shares_memory(found._cells.indices, found.neighbour)
+    assert np.shares_memory(found._cells.data, found.relation)
+    assert not view.keys._distinct

@@ -71,9 +71,10 @@ class Adjacency:
         code = np.array([schema.type_index(name) for name in view.type_names])
         directed = np.array([False, *(relation.directed for relation in schema.relations)])
         edges = typed_edges_of(view, schema)
-        view.keys.forget()  # they are as large as the graph
         rows = edge_rows_of(view, schema, edges)
-        indptr, neighbour, relation, edge_row = _compress(edges, len(view.node_type), directed, rows)
+        dropped, cells = edges.dropped, [edges]
+        del edges
+        indptr, neighbour, relation, edge_row = _compress(cells, len(view.node_type), directed, rows)
         return cls(
             schema,
             *(indptr, neighbour, relation),
@@ -86,7 +87,7 @@ class Adjacency:
                 for name, x in view.x.items()
                 if x is not None and schema.spec(name).generated
             },
-            dropped=edges.dropped,
+            dropped=dropped,
             edge_row=edge_row,
             edge_tables={} if rows is None else rows.tables,
         )
@@ -109,8 +110,7 @@ class Adjacency:
 
     @cached_property
     def _cells(self) -> csr_array:
-        size = len(self.node_type)
-        return csr_array((self.relation, self.neighbour, self.indptr), shape=(size, size))
+        return self._matrix(self.relation)
 
     def lookup(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         """``edge[u, v]`` for arrays of node pairs."""
@@ -119,8 +119,13 @@ class Adjacency:
     @cached_property
     def _row_cells(self) -> csr_array:
         """Rows of edges, counted from 1."""
-        size = len(self.node_type)
-        return csr_array((np.asarray(self.edge_row) + 1, self.neighbour, self.indptr), shape=(size, size))
+        return self._matrix(np.asarray(self.edge_row) + 1)
+
+    def _matrix(self, values: np.ndarray) -> csr_array:
+        """(n, n) a value for each neighbour. Indices of one type are shared; else both would become the wider one."""
+        size, kind = len(self.node_type), self.neighbour.dtype
+        indptr = self.indptr.astype(kind) if len(self.neighbour) <= np.iinfo(kind).max else self.indptr
+        return csr_array((values, self.neighbour, indptr), shape=(size, size))
 
     def _edge_rows(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The row of ``edge[u, v]`` for arrays of node pairs; -1 where there is none."""
@@ -216,13 +221,16 @@ class Adjacency:
 
 
 def _compress(
-    cells: TypedEdges, nodes: int, directed: np.ndarray, rows: EdgeRows | None
+    given: list[TypedEdges], nodes: int, directed: np.ndarray, rows: EdgeRows | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
     """Sorted rows that hold every cell and, for cells without a mirror, the way back with relation 0.
 
-    Only directed relations have such cells; ``directed[r]`` says whether relation r is one.
+    Only directed relations have such cells; ``directed[r]`` says whether relation r is one. The one entry of ``given``
+    is taken out of it: its keys are as large as the graph, and gone when the rest is made.
     """
+    cells = given.pop()
     key, relation, size = cells.key, cells.relation, cells.size
+    del cells
     edge_row = None if rows is None else rows.row
     first = np.arange(nodes + 1) * size
     indptr = np.searchsorted(key, first)
@@ -232,6 +240,7 @@ def _compress(
         back = mirrored(key[directed[relation]], size)
         back = back[~among(back, key)]
         place = np.searchsorted(key, back)
+        del key
         indptr += np.searchsorted(back, first)
         neighbour, relation = np.insert(neighbour, place, back % size), np.insert(relation, place, 0)
         edge_row = None if edge_row is None else np.insert(edge_row, place, NO_ROW)

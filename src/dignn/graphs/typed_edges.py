@@ -97,11 +97,16 @@ def typed_edges_of(view: FlatGraphs, schema: Schema) -> TypedEdges:
         for name, parts in kinds.items()
         if len(dropped[name])
     }
+    view.keys.forget()  # they are as large as the graph, and so is what is made of them
+    runs = []
     return TypedEdges(*_merged(cells, len(schema.relations), size), size, told)
 
 
 def _merged(cells: list[tuple[int, np.ndarray]], relations: int, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """All cells, ascending, and the relation of each, from the ascending cells of relations by their numbers."""
+    """All cells, ascending, and the relation of each, from the ascending cells of relations by their numbers.
+
+    ``cells`` is emptied on the way, so that nothing is held twice.
+    """
     codes = relations + 1
     if size * size * codes >= 2**63:
         raise SchemaError(
@@ -110,13 +115,15 @@ def _merged(cells: list[tuple[int, np.ndarray]], relations: int, size: int) -> t
     # Number of the cell and relation in one: cells are sorted in place, and what is sorted already is merged.
     key = np.empty(sum(len(own) for _, own in cells), dtype=np.int64)
     begin = 0
-    for number, own in cells:
+    while cells:
+        number, own = cells.pop()
         part = key[begin : begin + len(own)]
         np.multiply(own, codes, out=part)
         part += number
         begin += len(own)
+        del own
     key.sort(kind="stable")
-    relation = np.empty(len(key), dtype=np.int16 if relations < 2**15 else np.int64)
+    relation = np.empty(len(key), dtype=np.min_scalar_type(-codes))
     np.remainder(key, codes, out=relation, casting="unsafe")
     key //= codes
     return key, relation
