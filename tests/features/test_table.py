@@ -40,6 +40,31 @@ def assert_frequencies(found: Tensor, expected: list[float]) -> None:
         assert chisquare(counts[possible], probability[possible] * counts.sum()).pvalue > UNLIKELY
 
 
+def test_classes_that_no_row_carries_share_one_line() -> None:
+    """What is kept grows with the classes that rows carry, not with all."""
+    condition = torch.zeros(4, 5000)
+    condition[:, [7, 4000]] = CONDITION
+    table, plain = small(condition), small()
+    assert table.different_weight.shape == (3, 4)
+    assert torch.equal(table.label_weight[[7, 4000, 5000]], plain.label_weight)
+    assert torch.equal(table.label_weight[8], WEIGHT.double())
+    assert torch.equal(table.different_weight, plain.different_weight)
+    drawn, expected = (each.draw_batch(300, Seed(0).torch(), 0.1) for each in (table, plain))
+    assert torch.equal(drawn[0], expected[0])
+    assert torch.equal(drawn[1], torch.tensor([7, 4000, 5000])[expected[1]])
+
+
+@PROPERTY
+@given(st.integers(0, 2**20), st.integers(1, 8), st.integers(1, 6))
+def test_a_batch_has_the_labels_that_its_conditions_give(seed: int, rows: int, classes: int) -> None:
+    condition = torch.rand(rows, classes, generator=Seed(seed).torch()) / classes
+    condition[condition < 0.3 / classes] = 0.0
+    row, label = small(condition, None).draw_batch(50, Seed(1).torch(), 0.0)
+    again = Seed(1).torch()
+    torch.rand(50, generator=again, dtype=torch.float64)
+    assert torch.equal(label, draw_label(condition[row], again))
+
+
 # -- drawing rows -------------------------------------------------------------------------------------
 
 

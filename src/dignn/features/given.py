@@ -118,15 +118,17 @@ class ContextScale:
         share = (weight / weight.sum()).float()
         context = _filled(context, share)
         mean = share @ context
-        deviation = (share @ (context - mean).square()).sqrt()
-        varies = deviation > 1e-6 * context.abs().amax(0).clamp_min(1e-12)
+        centred = context - mean  # as large as all that is measured: no more such copies than it takes
+        deviation = (share @ centred.square()).sqrt()
+        varies = deviation > 1e-6 * context.amax(0).maximum(-context.amin(0)).clamp_min(1e-12)
         scale = torch.where(varies, 1 / deviation.where(varies, 1.0), 0.0)
         directions = context.new_zeros(context.size(1), 0)
         if context.size(1) > most:
-            if float((context != 0).double().mean()) <= MOSTLY_ZERO:
+            if int(context.count_nonzero()) / context.numel() <= MOSTLY_ZERO:
                 scale = scale.sqrt()
-            found = main_directions((context - mean) * scale, most, generator)
-            spread = ((context - mean) * scale @ found).square().mean(0).sqrt()
+            scaled = centred.mul_(scale)
+            found = main_directions(scaled, most, generator)
+            spread = (scaled @ found).square().mean(0).sqrt()
             directions = found / spread.clamp_min(1e-3 * spread.max().clamp_min(1e-12))
         return cls(mean, scale, directions)
 

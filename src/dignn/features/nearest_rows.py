@@ -27,7 +27,7 @@ def draw_near(table: Table, label: Tensor, given: Given, generator: torch.Genera
     drawn = [torch.empty(0, columns, dtype=torch.long)]
     for start in range(0, len(label), COMPARED_ROWS):
         some = slice(start, start + COMPARED_ROWS)
-        weight = table.label_weight[label[some]]
+        weight = table.different_weight[table.line[label[some]]]
         distance = _distances(table, given[some]).masked_fill(weight == 0, torch.inf)
         number = min(NEAREST_ROWS, len(table))
         limit = distance.topk(number, dim=1, largest=False).values

@@ -141,16 +141,40 @@ class Table:
         return row, column
 
     @cached_property
+    def different_weight(self) -> Tensor:
+        """(L, n) what each row counts for each class that some row carries, and last for all other labels: all rows."""
+        carried = self.condition[:, (self.condition > 0).any(0)]
+        return torch.cat([carried, torch.ones(len(self), 1)], dim=1).double().T * self.weight.double()
+
+    @cached_property
+    def line(self) -> Tensor:
+        """(C + 1,) which of the L lines is that of each label. Of many classes most have few rows, and share one."""
+        carried = torch.cat([(self.condition > 0).any(0), torch.tensor([False])])
+        return (carried.cumsum(0) - 1).where(carried, int(carried.sum()))
+
+    @property
     def label_weight(self) -> Tensor:
         """(C + 1, n) what each row counts for each label. A class that no row carries counts all rows, as C does."""
-        weight = torch.cat([self.condition, torch.ones(len(self), 1)], dim=1).double().T * self.weight.double()
-        weight[weight.sum(1) == 0] = self.weight.double()
-        return weight
+        return self.different_weight[self.line]
 
     @cached_property
     def _cumulated(self) -> Tensor:
-        weight = self.label_weight
+        """(L, n)"""
+        weight = self.different_weight
         return weight.cumsum(1) / weight.sum(1, keepdim=True)
+
+    @cached_property
+    def _steps(self) -> tuple[Tensor, Tensor]:
+        """Of each row the classes that it carries, and last C, and what their parts add up to.  (n, k), (n, k)"""
+        row, column = self.condition.nonzero(as_tuple=True)
+        count = torch.bincount(row, minlength=len(self))
+        place = torch.arange(len(row)) - (count.cumsum(0) - count)[row]
+        most = int(count.max()) + 1
+        label = torch.full((len(self), most), self.classes)
+        part = torch.zeros(len(self), most, dtype=torch.float64)
+        label[row, place], part[row, place] = column, self.condition[row, column].double()
+        part[:, -1] = _of_none(self.condition)
+        return label, part.cumsum(1)
 
     def draw(self, label: Tensor, generator: torch.Generator, columns: int = 1) -> Tensor:
         """Numbers of ``columns`` independently drawn rows for each label, with replacement.  (m, columns)"""
@@ -158,7 +182,7 @@ class Table:
         drawn = torch.empty(len(label), columns, dtype=torch.long)
         for number in label.unique().tolist():
             here = label == number
-            drawn[here] = torch.searchsorted(self._cumulated[number], point[here], right=True)
+            drawn[here] = torch.searchsorted(self._cumulated[self.line[number]], point[here], right=True)
         return drawn.clamp_max(len(self) - 1)
 
     def draw_batch(self, size: int, generator: torch.Generator, nameless: float) -> tuple[Tensor, Tensor]:
@@ -168,7 +192,8 @@ class Table:
         """
         point = (torch.arange(size) + torch.rand(size, generator=generator, dtype=torch.float64)) / size
         row = torch.searchsorted(self._cumulated[-1], point, right=True).clamp_max(len(self) - 1)
-        label = draw_label(self.condition[row], generator)
+        labels, cumulated = self._steps
+        label = _drawn(cumulated[row], labels[row], torch.rand(size, 1, generator=generator, dtype=torch.float64))
         return row, label.masked_fill(torch.rand(size, generator=generator) < nameless, self.classes)
 
     # -- files ----------------------------------------------------------------------------------------
@@ -242,10 +267,21 @@ def check_context(context: Tensor, rows: int) -> None:
 
 def draw_label(condition: Tensor, generator: torch.Generator) -> Tensor:
     """A class for each condition (m, C), or C for none with what the condition lacks to 1.  (m,)"""
-    none = 1 - condition.sum(1, keepdim=True, dtype=torch.float64)
-    cumulated = torch.cat([condition.double(), none.where(none > _ROUNDING, 0.0)], dim=1).cumsum(1)
-    point = torch.rand(len(condition), 1, generator=generator, dtype=torch.float64) * cumulated[:, -1:]
-    return torch.searchsorted(cumulated, point, right=True)[:, 0].clamp_max(condition.size(1))
+    cumulated = torch.cat([condition.double(), _of_none(condition)[:, None]], dim=1).cumsum(1)
+    point = torch.rand(len(condition), 1, generator=generator, dtype=torch.float64)
+    return _drawn(cumulated, torch.arange(condition.size(1) + 1).expand_as(cumulated), point)
+
+
+def _of_none(condition: Tensor) -> Tensor:
+    """What conditions (m, C) lack to 1.  (m,) float64"""
+    none = 1 - condition.sum(1, dtype=torch.float64)
+    return none.where(none > _ROUNDING, 0.0)
+
+
+def _drawn(cumulated: Tensor, label: Tensor, point: Tensor) -> Tensor:
+    """Labels (m, k) whose parts add up to ``cumulated`` (m, k), at points (m, 1) from 0 to 1.  (m,)"""
+    place = torch.searchsorted(cumulated, point * cumulated[:, -1:], right=True)
+    return label.gather(1, place.clamp_max(label.size(1) - 1))[:, 0]
 
 
 def even_points(label: Tensor, generator: torch.Generator) -> Tensor:

@@ -9,6 +9,7 @@ Cost grows with the number of entries, not with one value for each column.
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -125,12 +126,16 @@ class AbsorbingRows:
         self._always = of_column == len(table)  # nothing to draw, and a draw would miss some
         number = torch.bincount(row, minlength=len(table)) - self._always.sum()
         self._base, self._base_of_others = LogFrequencies.of(table, self._always)
-        self._count = torch.zeros(self._labels, int(number.max()) + 1, dtype=torch.float64)
-        self._count.index_add_(1, number, table.label_weight)
+        weight = table.different_weight  # labels with the same weights count the same
+        count = torch.zeros(len(weight), int(number.max()) + 1, dtype=torch.float64)
+        self._count = count.index_add_(1, number, weight)[table.line]
         self._presence = presence_by_count(table, number, self._count)
         # Values that are learned need no frequencies by label, which are many numbers where there are many classes.
-        weight = table.label_weight[-1:] if self._varied(table) else table.label_weight
-        self._values = EntryValues.of(table, weight)
+        if self._varied(table):
+            self._values = EntryValues.of(table, weight[-1:])
+        else:
+            values = EntryValues.of(table, weight)
+            self._values = replace(values, weight=values.weight[table.line])
 
     def follow_classes(self, learned: Table, held: Table, generator: torch.Generator) -> None:
         """Sets how far rows lean towards their class, by rows that the network has not learned from."""

@@ -43,7 +43,7 @@ class LogFrequencies(NamedTuple):
         """Of a table of d columns, of which those in ``always`` (d,) are no entries because every row has them."""
         # A label without rows counts all of them, and tells nothing.
         there = torch.cat([(table.condition > 0).any(0), torch.tensor([True])])
-        weight = table.label_weight[there].float()
+        weight = table.different_weight.float()
         share = weight / table.weight  # (L', n) of each row that is of the label
         frequency, rows = (_summed(each.double(), table).masked_fill(always, 0.0) for each in (weight, share))
         frequency = frequency / table.weight.mean()

@@ -86,7 +86,8 @@ class MarginalColumns:
         """Counts what needs no network: frequencies of values and of numbers of non-zero columns, by label."""
         columns, most = self._shape
         count = torch.zeros(self._labels, columns, most, dtype=torch.float64)
-        for rows, weight in zip(table.rows.split(1024), table.label_weight.split(1024, dim=1), strict=True):
+        all_weight = table.label_weight
+        for rows, weight in zip(table.rows.split(1024), all_weight.split(1024, dim=1), strict=True):
             code = self._levels.encode(rows)
             for value in range(most):
                 count[:, :, value] += weight @ (code == value).double()
@@ -94,8 +95,8 @@ class MarginalColumns:
         count += _BORROWED * everywhere
         self._marginal = (count / count.sum(2, keepdim=True)).float()
         number = torch.bincount(table.entries[0], minlength=len(table))
-        self._count = torch.zeros(self._labels, int(number.max()) + 1, dtype=torch.float64)
-        self._count.index_add_(1, number, table.label_weight)
+        counted = torch.zeros(len(table.different_weight), int(number.max()) + 1, dtype=torch.float64)
+        self._count = counted.index_add_(1, number, table.different_weight)[table.line]
         self._presence = presence_by_count(table, number, self._count)
 
     def learnable(self, table: Table) -> Table:

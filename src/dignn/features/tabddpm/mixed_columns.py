@@ -106,8 +106,9 @@ class MixedTable:
         """How often each unit has each code, by label.  (L, U, K)"""
         units, most = self._there.shape
         count = torch.zeros(table.classes + 1, units, most, dtype=torch.float64)
+        weight = table.label_weight
         for value in range(most):
-            count[:, :, value] = table.label_weight @ (code == value).double()
+            count[:, :, value] = weight @ (code == value).double()
         count += _BORROWED * table.weight.double().mean() * count[-1:] / count[-1:].sum(2, keepdim=True)
         return (count / count.sum(2, keepdim=True)).float()
 

@@ -43,14 +43,15 @@ class RepeatedRows:
         """
         number = _number(table.rows)
         count = torch.bincount(number)
-        label_share = table.label_weight / table.label_weight.sum(1, keepdim=True)
+        label_share = table.different_weight / table.different_weight.sum(1, keepdim=True)
         share = torch.zeros(len(label_share), len(count), dtype=torch.float64).index_add_(1, number, label_share)
         taken = (count > 1) & (share > LEAST_SHARE).any(0)
         if int((~taken[number]).sum()) < least_rest:
             taken[:] = True
         first = torch.full((len(count),), len(number)).scatter_reduce_(0, number, torch.arange(len(number)), "amin")
         some = int(taken.sum())
-        found = cls(table.rows[first[taken]], share[:, taken], torch.zeros(0, some + 1, dtype=torch.float64))
+        share = share[:, taken][table.line]
+        found = cls(table.rows[first[taken]], share, torch.zeros(0, some + 1, dtype=torch.float64))
         if table.known and 0 < some <= REGRESSED:
             which = (taken.cumsum(0) - 1).where(taken, some)[number]
             found = replace(found, said=found._told_by_context(table, which, seed))
