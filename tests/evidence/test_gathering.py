@@ -49,6 +49,22 @@ def test_one_for_each_in_order(real: GraphBatch) -> None:
     assert gather(adapter(), [], real) == []
 
 
+def test_a_graph_that_explains_several_classes_is_asked_about_once(
+    real: GraphBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    score = GNNAdapter.score
+    monkeypatch.setattr(GNNAdapter, "score", lambda *given, **more: asked.append(1) or score(*given, **more))
+    graph, times = bibliography(), []
+    for classes in ([1], [1, 0, 1, 0]):
+        asked.clear()
+        found = gather(adapter(), [Item(graph, 0, each) for each in classes], real)
+        times.append(len(asked))
+    assert [each.effects.class_index for each in found] == [1, 0, 1, 0]
+    assert found[:2] == [gather(adapter(), [Item(bibliography(), 0, each)], real)[0] for each in (1, 0)]
+    assert times[1] == times[0]
+
+
 def test_as_json(real: GraphBatch) -> None:
     (found,) = gather(adapter(), [Item(bibliography(), 0, 1)], real)
     assert Evidence.from_json(json.loads(json.dumps(found.to_json()))) == found

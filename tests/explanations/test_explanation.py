@@ -12,7 +12,7 @@ import torch
 
 import hand_made
 from dignn.core.errors import DignnError, RunFolderError
-from dignn.explanations.explanation import Explanation, Explanations, Standing
+from dignn.explanations.explanation import TOLD_CLASSES, Explanation, Explanations, Standing
 from dignn.explanations.explanation_files import EXPLANATIONS_FORMAT
 from dignn.graphs import description as readable
 from dignn.graphs.batch import GraphBatch
@@ -143,6 +143,26 @@ def test_probabilities_go_by_name(tmp_path: Path) -> None:
     content["classes"]["two"][0]["probability"] = {"two": 0.75, "one": 0.25}
     path.write_text(json.dumps(content))
     assert Explanations.load(tmp_path)["two"][0].probability == (0.25, 0.75)
+
+
+def test_of_very_many_classes_the_most_probable_ones_are_told(tmp_path: Path) -> None:
+    count, own = 5 * TOLD_CLASSES, 3 * TOLD_CLASSES
+    wide = replace(graph().schema, classes=tuple(f"class {number}" for number in range(count)))
+    probability = torch.arange(count).double().add(1).log().softmax(0)
+    probability[own] = 0.0
+    given = explanation(
+        class_index=own,
+        class_name=wide.classes[own],
+        probability=tuple(probability.tolist()),
+        graph=replace(graph(), schema=wide),
+    )
+    told = given.summary()["probability"]
+    assert list(told) == [wide.classes[own], *wide.classes[-TOLD_CLASSES + 1 :]]
+    Explanations({name: [given] * (name == given.class_name) for name in wide.classes}).save(tmp_path)
+    (found,) = Explanations.load(tmp_path)[given.class_name]
+    assert [found.probability[wide.classes.index(name)] for name in told] == list(told.values())
+    assert sum(found.probability) == pytest.approx(float(probability.sum().clamp_min(1.0)))
+    assert found.summary()["probability"] == told
 
 
 def test_what_was_there_before_does_not_stay(tmp_path: Path) -> None:

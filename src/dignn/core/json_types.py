@@ -1,4 +1,4 @@
-"""Dataclasses from JSON, with every value of the type that its field says: a damaged file may hold anything."""
+"""Dataclasses as JSON and back, with every value of the type that its field says: a damaged file may hold anything."""
 
 from __future__ import annotations
 
@@ -11,8 +11,17 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 Item = TypeVar("Item")
 
 
+def plain(value: Any) -> Any:
+    """What ``asdict`` gives of a dataclass, and of those in it, without copies of what is none."""
+    if is_dataclass(value):
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    return tuple(map(plain, value)) if isinstance(value, tuple) else value
+
+
 def restored(kind: type[Item], content: Any) -> Item:
-    """A dataclass, and those in it, from the JSON object that ``asdict`` gives.
+    """A dataclass, and those in it, from the JSON object that :func:`plain` gives.
 
     Raises:
         TypeError: a field is missing or unknown, or its value is of another type or a number that is not finite.

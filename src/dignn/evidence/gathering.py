@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
-from dignn.core.json_types import restored
+from dignn.core.json_types import plain, restored
 from dignn.evidence.edge_variants import average_edge_rows
 from dignn.evidence.marks import Marks
 from dignn.evidence.nearest_example import NearestExample, nearest_real
 from dignn.evidence.neutral_rows import average_rows
-from dignn.evidence.removal import ColumnEffect, Effects, removal_effects, strongest_columns
+from dignn.evidence.removal import ColumnEffect, Effects, effects_by_class, strongest_columns
 from dignn.evidence.removal_together import with_joint
 from dignn.evidence.sentences import sentences
 from dignn.evidence.variants import Part
@@ -48,7 +48,7 @@ class Evidence:
 
     def to_json(self) -> dict[str, Any]:
         """The entries of ``explanations.json``, where an effect stands in one object with its part."""
-        found = asdict(self)
+        found = plain(self)
         removal, marks = found.pop("effects"), found.pop("marks")
         effects = [{**effect.pop("part"), **effect} for effect in removal["effects"]]
         return {**found, "removal": {**removal, "effects": effects}, **({"marks": marks} if marks else {})}
@@ -69,6 +69,8 @@ def gather(
 ) -> list[Evidence]:
     """The evidence of every explanation, in their order.
 
+    Where one graph explains several classes the model is asked about it once.
+
     Args:
         adapter: the model.
         explained: explanations of any classes.
@@ -82,14 +84,24 @@ def gather(
     known = adapter.score(real) if known is None else known
     graphs, nodes, classes = zip(*explained, strict=True)
     scores = adapter.score(GraphBatch.cat(graphs))
-    places = list(zip(scores.graph.tolist(), scores.node.tolist(), strict=True))
-    chosen = [places.index((number, -1 if node is None else node)) for number, node in enumerate(nodes)]
+    places = {place: row for row, place in enumerate(zip(scores.graph.tolist(), scores.node.tolist(), strict=True))}
+    chosen = [places[number, -1 if node is None else node] for number, node in enumerate(nodes)]
     nearest = nearest_real(scores.embedding[chosen], classes, known, real)
-    found = []
-    for (graph, node, class_index), example in zip(explained, nearest, strict=True):
-        effects = removal_effects(adapter, graph, node, class_index, averages)
-        effects = with_joint(adapter, graph, effects, averages)
-        own, around = strongest_columns(effects, graph)
-        text = sentences(graph, effects, own, around)
-        found.append(Evidence(text, example, own, around, effects.shortened(KEPT_COLUMNS)))
-    return found
+    found: dict[int, Evidence] = {}
+    for numbers in _of_one_graph(explained):
+        graph, node, _ = explained[numbers[0]]
+        by_class = effects_by_class(adapter, graph, node, [classes[number] for number in numbers], averages)
+        for number, single in zip(numbers, by_class, strict=True):
+            effects = with_joint(adapter, graph, single, averages)
+            own, around = strongest_columns(effects, graph)
+            text = sentences(graph, effects, own, around)
+            found[number] = Evidence(text, nearest[number], own, around, effects.shortened(KEPT_COLUMNS))
+    return [found[number] for number in range(len(explained))]
+
+
+def _of_one_graph(explained: Sequence[ExplainedClass]) -> list[list[int]]:
+    """Numbers of explanations, those with the same graph (one object) and classified node together."""
+    found: dict[tuple[int, int | None], list[int]] = {}
+    for number, (graph, node, _) in enumerate(explained):
+        found.setdefault((id(graph), node), []).append(number)
+    return list(found.values())

@@ -107,13 +107,38 @@ def removal_effects(
             :func:`~dignn.evidence.neutral_rows.average_rows`; zeros where it is not given.
         parts: what to remove; everything there is by default.
     """
+    return effects_by_class(adapter, graph, node, [class_index], averages, parts)[0]
+
+
+def effects_by_class(
+    adapter: GNNAdapter,
+    graph: GraphBatch,
+    node: int | None,
+    classes: Sequence[int],
+    averages: Averages | None = None,
+    parts: Sequence[Part] | None = None,
+) -> list[Effects]:
+    """The same for several classes that one graph explains: the model is asked once.
+
+    Arguments are those of :func:`removal_effects`.
+    """
     check_one(graph, node)
     averages = averages or {}
     chosen = parts_of(graph, node, averages) if parts is None else parts
     nothing = Part(Kind.COLUMN)
     lone = int(graph.mask.sum()) == 1  # without its node nothing would be left to score
     possible = [part for part in chosen if not (lone and part.kind is Kind.NODE)]
-    values = _score(adapter, without(graph, [nothing, *possible], averages, node), node, class_index)
+    values = _score(adapter, without(graph, [nothing, *possible], averages, node), node, classes)
+    return [_of_class(index, node, own, possible, chosen) for index, own in zip(classes, values, strict=True)]
+
+
+def _of_class(
+    class_index: int, node: int | None, values: Tensor, possible: Sequence[Part], chosen: Sequence[Part]
+) -> Effects:
+    """Effects of the parts that were ``chosen``.
+
+    ``values``: (1 + n, 2) log-odds and probability in the whole graph, and without each of the ``possible`` ones.
+    """
     log_odds, probability = values[0].tolist()
     if math.isnan(log_odds):
         raise ModelMismatchError("The model gives no answer for the whole graph, so there is nothing to compare with")
@@ -151,16 +176,18 @@ def _first(columns: Iterable[ColumnEffect], most: int) -> tuple[ColumnEffect, ..
     return tuple(sorted(columns, key=lambda c: (-round(c.drop, DROP_DIGITS), c.node_type, c.name, c.column))[:most])
 
 
-def _score(adapter: GNNAdapter, variants: GraphBatch, node: int | None, class_index: int) -> Tensor:
-    """Log-odds and probability of the class in every variant; NaN where the model fails.  (n, 2)"""
+def _score(adapter: GNNAdapter, variants: GraphBatch, node: int | None, classes: Sequence[int]) -> Tensor:
+    """Log-odds and probability of each class in every variant; NaN where the model fails.  (classes, n, 2)"""
     try:
         scores = adapter.score(variants)
     except ModelMismatchError:
         if len(variants) == 1:
-            return torch.full((1, 2), torch.nan, dtype=torch.double)
+            return torch.full((len(classes), 1, 2), torch.nan, dtype=torch.double)
         half = len(variants) // 2
         parts = (variants[:half], variants[half:])
-        return torch.cat([_score(adapter, part, node, class_index) for part in parts])
+        return torch.cat([_score(adapter, part, node, classes) for part in parts], dim=1)
     wanted = slice(None) if node is None else scores.node == node
-    values = torch.stack([scores.log_odds[wanted, class_index], scores.probability[wanted, class_index]], dim=1)
-    return values.masked_fill(~values.isfinite().all(1, keepdim=True), torch.nan)
+    several = list(classes)
+    values = torch.stack([scores.log_odds[wanted][:, several], scores.probability[wanted][:, several]], dim=-1)
+    values = values.transpose(0, 1)
+    return values.masked_fill(~values.isfinite().all(-1, keepdim=True), torch.nan)

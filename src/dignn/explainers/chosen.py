@@ -60,21 +60,26 @@ def chosen_explanations(
     """
     found = []
     classes = ranking.candidates.schema.classes
+    chosen = {choice.graph for several in ranking.chosen for choice in several[:top_k]}
+    one = {number: ranking.candidates[number] for number in chosen}  # which several classes may share
+    said: dict[int, tuple[float, ...]] = {}
     for index, several in enumerate(ranking.chosen):
         rows = torch.tensor([choice.score for choice in several[:top_k]], dtype=torch.long)
         place = members[index].place(ranking.scores, rows)
         inside = place.inside()
         for rank, choice in enumerate(several[:top_k]):
             node = int(ranking.scores.node[choice.score])
+            if choice.score not in said:
+                said[choice.score] = tuple(ranking.scores.probability[choice.score].tolist())
             standing = Standing(bool(inside[rank]), float(place.logit_rank[rank]), float(place.distance_rank[rank]))
             found.append(
                 Explanation(
                     class_index=index,
                     class_name=classes[index],
                     rank=rank,
-                    probability=tuple(ranking.scores.probability[choice.score].tolist()),
+                    probability=said[choice.score],
                     log_odds=float(ranking.scores.log_odds[choice.score, index]),
-                    graph=ranking.candidates[choice.graph],
+                    graph=one[choice.graph],
                     node=None if node < 0 else node,
                     candidate=int(candidate[choice.graph]),
                     standing=standing,
@@ -82,8 +87,8 @@ def chosen_explanations(
             )
     graphs, scores = real
     evidence = gather(adapter, [(item.graph, item.node, item.class_index) for item in found], graphs, scores)
-    found = [
-        replace(item, evidence=shown, example=graphs[shown.nearest.graph])
-        for item, shown in zip(found, evidence, strict=True)
-    ]
-    return {name: [item for item in found if item.class_name == name] for name in classes}
+    examples = {number: graphs[number] for number in {shown.nearest.graph for shown in evidence}}
+    by_class: dict[str, list[Explanation]] = {name: [] for name in classes}
+    for item, shown in zip(found, evidence, strict=True):
+        by_class[item.class_name].append(replace(item, evidence=shown, example=examples[shown.nearest.graph]))
+    return by_class

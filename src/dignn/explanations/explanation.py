@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
+import numpy as np
 from torch_geometric.data import Data, HeteroData
 
 from dignn.core.checks import instance, whole_number
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 # Feature columns of a node that ``explanations.json`` tells at most.
 TOLD_FEATURES = 64
+# Classes whose probability it tells at most: the most probable ones, and the one that is explained.
+TOLD_CLASSES = 100
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,8 @@ class Explanation:
     Args:
         class_index, class_name: the class that it explains.
         rank: 0 for the best of its class.
-        probability: what the model gives every class.
+        probability: what the model gives every class. Of more than a hundred a file tells the most probable ones; what
+            was loaded gives the others equal shares of what is left.
         log_odds: log p / (1 - p) of this class.
         graph: the graph, a batch of one.
         node: position of the classified node among all nodes of ``graph``; None for graph classification. Its place
@@ -209,7 +213,7 @@ class Explanation:
         return {
             "class": self.class_name,
             "rank": self.rank,
-            "probability": dict(zip(schema.classes, self.probability, strict=True)),
+            "probability": {schema.classes[place]: self.probability[place] for place in self._told_classes()},
             "log_odds": self.log_odds,
             "target_node": self.node,
             "candidate": self.candidate,
@@ -218,6 +222,14 @@ class Explanation:
             "edges": edges,
             "evidence": None if self.evidence is None else self.evidence.to_json(),
         }
+
+    def _told_classes(self) -> list[int]:
+        """Classes whose probability is told, in their order."""
+        every = range(len(self.probability))
+        if len(every) <= TOLD_CLASSES:
+            return list(every)
+        ranked = np.argsort(-np.array(self.probability), kind="stable").tolist()
+        return sorted([self.class_index, *(place for place in ranked if place != self.class_index)][:TOLD_CLASSES])
 
     def _carried(self, u: int, v: int) -> dict[str, Any]:
         """Named features of an edge, where edges of its relation have some."""
@@ -239,7 +251,7 @@ class Explanation:
             KeyError, TypeError, ValueError: the summary is damaged, or is not of this graph.
         """
         classes, node = graph.schema.classes, summary["target_node"]
-        probability = tuple(float(summary["probability"][each]) for each in classes)
+        probability = _of_every_class(summary["probability"], classes)
         if not all(map(math.isfinite, probability)):
             raise ValueError("a probability is no number")
         _check_nodes(graph, node)
@@ -259,6 +271,16 @@ class Explanation:
             evidence=evidence,
             example=example,
         )
+
+
+def _of_every_class(told: Mapping[str, float], classes: Sequence[str]) -> tuple[float, ...]:
+    """Probabilities of all classes; of more than are told the others share what is left."""
+    if len(classes) <= TOLD_CLASSES:
+        return tuple(float(told[each]) for each in classes)
+    if len(told) != TOLD_CLASSES or not told.keys() <= set(classes):
+        raise ValueError(f"there are {len(told)} probabilities of classes, and {TOLD_CLASSES} are told of that many")
+    left = max(0.0, 1.0 - math.fsum(told.values())) / (len(classes) - len(told))
+    return tuple(float(told.get(each, left)) for each in classes)
 
 
 def _check_evidence(evidence: Evidence, graph: GraphBatch, example: GraphBatch | None) -> None:

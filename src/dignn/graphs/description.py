@@ -18,9 +18,10 @@ def edges(graph: GraphBatch) -> list[tuple[int, int, Relation]]:
     the smaller number to the larger.
     """
     found = []
-    for u, v in graph.edge[0].nonzero().tolist():
-        relation = graph.schema.relations[int(graph.edge[0, u, v]) - 1]
-        forward = type_name(graph, u) == relation.source
+    schema, kinds, cells = graph.schema, graph.node_type[0].tolist(), graph.edge[0].nonzero()
+    for (u, v), code in zip(cells.tolist(), graph.edge[0][cells.unbind(1)].tolist(), strict=True):
+        relation = schema.relations[code - 1]
+        forward = schema.node_types[kinds[u]] == relation.source
         if relation.directed or (u < v if relation.symmetric else forward):
             found.append((u, v, relation))
     return found

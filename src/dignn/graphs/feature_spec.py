@@ -200,7 +200,12 @@ class FeatureSpec:
             return Column(ColumnKind.CONSTANT, constant=(self.constant or ())[number])
         if self.kind is FeatureKind.IDENTITY:  # a one-hot row: one category with a column for each value
             return Column(ColumnKind.ONE_HOT, group=0)
-        return Column(ColumnKind(self.kind.value), levels=None if self.levels is None else self.levels[number])
+        return self._alike if self.levels is None else Column(ColumnKind(self.kind.value), levels=self.levels[number])
+
+    @cached_property
+    def _alike(self) -> Column:
+        """What every column holds, where they are all alike."""
+        return Column(ColumnKind(self.kind.value))
 
     @cached_property
     def kinds(self) -> tuple[ColumnKind, ...]:
