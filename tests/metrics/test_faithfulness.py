@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dignn.core.errors import DignnError
 from dignn.graphs.plain_graph import PlainGraph
 from dignn.graphs.tasks.classification import classification
-from dignn.metrics.measures.contrast import contrast
+from dignn.metrics.measures.contrast import _contrast, contrast
 from dignn.metrics.measures.faithfulness import class_faithfulness, ground_truth_faithfulness, motif_statistics
 from dignn.metrics.measures.predictive import predictive_faithfulness
 from dignn.model.scores import Scores
 from dignn.selection.motifs.sets import MotifSets
+from strategies import PROPERTY
 
 TASK = classification("node")
 PARITY = os.environ.get("DIGNN_PARITY")
@@ -126,6 +129,23 @@ def test_where_contrast_does_not_apply() -> None:
     assert contrast([[A], [A]], MotifSets.shared([A], 2)) == [None, None]
     assert contrast([[A], [A]], MotifSets(((A,), (A,)))) == [None, None]
     assert contrast([[A], [], [B]], MotifSets(((A,), (B,), ()))) == [1, None, None]
+
+
+@PROPERTY
+@given(st.integers(0, 2**20), st.integers(1, 6), st.integers(0, 30))
+def test_contrast_of_a_class_is_the_mean_over_others(seed: int, classes: int, motifs: int) -> None:
+    rng = np.random.default_rng(seed)
+    owner = np.sort(rng.integers(0, classes, motifs))
+    had = (rng.random((motifs, classes)) < 0.3) | (owner[:, None] == np.arange(classes))
+    hits = rng.random((4, motifs)) < 0.5
+    for number in range(classes):
+        values = []
+        for other in set(range(classes)) - {number}:
+            mine, theirs = (owner == number) & ~had[:, other], (owner == other) & ~had[:, number]
+            if mine.any() and theirs.any():
+                values.append(hits[:, mine].mean() - hits[:, theirs].mean())
+        expected = pytest.approx(np.mean(values)) if values else None
+        assert _contrast(hits, number, owner, had) == expected
 
 
 def test_graphs_that_know_no_class_have_no_contrast() -> None:

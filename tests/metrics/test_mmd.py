@@ -18,9 +18,11 @@ from dignn.core.errors import DignnError
 from dignn.graphs.plain_graph import PlainGraph
 from dignn.metrics.measures.mmd import (
     KERNELS,
+    Kernel,
     clustering_histogram,
     degree_histogram,
     mmd,
+    mmds,
     present_type_histogram,
     spectral_histogram,
     type_histogram,
@@ -120,3 +122,17 @@ def test_published_graphs_give_the_published_values() -> None:
                 assert np.mean(found) == pytest.approx(value["mean"], abs=tolerance), (dataset, explainer, name)
                 checked += 1
     assert checked >= 20
+
+
+def test_a_graph_that_stands_for_many_classes_is_looked_at_once() -> None:
+    looked_at: list[int] = []
+
+    def histogram(graph: PlainGraph) -> np.ndarray:
+        looked_at.append(len(graph))
+        return type_histogram(graph)
+
+    one, two, empty = (PlainGraph.from_edges(size, [], [size % 3] * size) for size in (2, 4, 0))
+    kernel = Kernel(histogram, sigma=1.0)
+    found = mmds([[one, two, empty]] * 50, [two], kernel)
+    assert sorted(looked_at) == [2, 4]
+    assert found == [mmd([one, two], [two], kernel)] * 50

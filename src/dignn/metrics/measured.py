@@ -177,6 +177,10 @@ def measured_graphs(
     as_seen = _as_seen(graphs, scores)
     used = sorted({number for several in best for number in several})
     plain = dict(zip(used, plain_graphs(graphs[used]), strict=True))  # a graph may stand for several classes
+    seen = {
+        first: plain_graphs(as_seen[list(first)], class_typed=True) for first in {tuple(each[:shown]) for each in best}
+    }
+    told = {number: graphs[number] for number in {one.graph for several in chosen for one in several[:TRUTH_GRAPHS]}}
     return MeasuredGraphs(
         has=frozenset(need for need, there in has.items() if there),
         classes=graphs.schema.classes,
@@ -184,9 +188,9 @@ def measured_graphs(
         plain=() if structures is None else structures.plain,
         names=() if structures is None else structures.names,
         best=[[plain[number] for number in several] for several in best],
-        best_as_seen=[plain_graphs(as_seen[several[:shown]], class_typed=True) for several in best],
+        best_as_seen=[seen[tuple(several[:shown])] for several in best],
         shown=shown,
-        explained=[[(graphs[one.graph], nodes[one.score]) for one in several[:TRUTH_GRAPHS]] for several in chosen],
+        explained=[[(told[one.graph], nodes[one.score]) for one in several[:TRUTH_GRAPHS]] for several in chosen],
         embeddings=[scores.embedding[[choice.score for choice in several]].double().numpy() for several in chosen],
         scores=scores,
         rows=rows or {},

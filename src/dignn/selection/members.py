@@ -52,13 +52,16 @@ class Members:
         return len(self.embedding)
 
     @classmethod
-    def of(cls, class_index: int, scores: Scores, graphs: GraphBatch, seed: Seed) -> Members:
+    def of(
+        cls, class_index: int, scores: Scores, graphs: GraphBatch, seed: Seed, rows: torch.Tensor | None = None
+    ) -> Members:
         """Members among real graphs: what the model puts into the class and what has it as label.
 
         Where these are few, what the model puts there; where it puts nothing there, what has the label. Of a node that
-        stands in many graphs the seed decides in which of them it counts.
+        stands in many graphs the seed decides in which of them it counts. ``rows``: what :func:`_once` gave, where it
+        was asked before.
         """
-        rows = torch.from_numpy(_once(scores, graphs, seed))
+        rows = _once(scores, graphs, seed) if rows is None else rows
         predicted = scores.predicted[rows] == class_index
         labelled = scores.labels(graphs)[rows] == class_index
         chosen = predicted & labelled
@@ -102,14 +105,15 @@ class Place:
 
 def all_members(scores: Scores, graphs: GraphBatch, *, seed: Seed) -> list[Members]:
     """Members of each class."""
-    return [Members.of(number, scores, graphs, seed) for number in range(graphs.schema.num_classes)]
+    rows = _once(scores, graphs, seed)
+    return [Members.of(number, scores, graphs, seed, rows) for number in range(graphs.schema.num_classes)]
 
 
-def _once(scores: Scores, graphs: GraphBatch, seed: Seed) -> np.ndarray:
+def _once(scores: Scores, graphs: GraphBatch, seed: Seed) -> torch.Tensor:
     """Rows of the scores, in random order and one for each node of the data: a node stands in many subgraphs."""
     order = seed.child("members").numpy().permutation(len(scores))
     thing = scores.identities(graphs).numpy()[order]
-    return order[np.sort(np.unique(thing, return_index=True)[1])]
+    return torch.from_numpy(order[np.sort(np.unique(thing, return_index=True)[1])])
 
 
 def _mean_distance(points: np.ndarray, others: np.ndarray, itself: bool = False) -> np.ndarray:

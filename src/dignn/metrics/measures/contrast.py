@@ -40,17 +40,20 @@ def _contrast(hits: np.ndarray, number: int, owner: np.ndarray, had: np.ndarray)
 
     Args:
         hits: (graphs, motifs) which of its graphs contain which motifs.
-        owner: (motifs,) the class that each motif is of.
+        owner: (motifs,) the class that each motif is of, ascending.
         had: (motifs, classes) which classes have the same.
     """
     if not len(hits):
         return None
     share = hits.mean(0)
+    classes, first = np.unique(owner, return_index=True)  # of very many most have no motifs
+    parts = dict(zip(classes.tolist(), map(slice, first, [*first[1:], len(owner)]), strict=True))
+    own = parts.pop(number, slice(0))
     found = []
-    for other in range(had.shape[1]):
-        mine, theirs = (owner == number) & ~had[:, other], (owner == other) & ~had[:, number]
-        if other != number and mine.any() and theirs.any():
-            found.append(float(share[mine].mean() - share[theirs].mean()))
+    for other, its in parts.items():
+        mine, theirs = share[own][~had[own, other]], share[its][~had[its, number]]
+        if len(mine) and len(theirs):
+            found.append(float(mine.mean() - theirs.mean()))
     return mean(found)
 
 

@@ -100,11 +100,13 @@ def mmd(one: Sequence[PlainGraph], other: Sequence[PlainGraph], kernel: Kernel) 
 
 
 def mmds(sets: Sequence[Sequence[PlainGraph]], other: Sequence[PlainGraph], kernel: Kernel) -> list[float | None]:
-    """:func:`mmd` of several sets from one other, of which histograms are taken once."""
-    second = _Histograms(other, kernel)
+    """:func:`mmd` of several sets from one other. The histogram of a graph is taken once, in however many it is."""
+    graphs = {id(graph): graph for several in (other, *sets) for graph in several if len(graph)}
+    known = {number: kernel.histogram(graph) for number, graph in graphs.items()}
+    second = _Histograms(other, kernel, known)
     found: list[float | None] = []
     for one in sets:
-        first = _Histograms(one, kernel)
+        first = _Histograms(one, kernel, known)
         width = max(first.width, second.width)
         if not first.width or not second.width:
             found.append(None)
@@ -117,12 +119,17 @@ def mmds(sets: Sequence[Sequence[PlainGraph]], other: Sequence[PlainGraph], kern
 class _Histograms:
     """Of the graphs of a set that are not empty.
 
+    Args:
+        graphs: the set.
+        kernel: what is compared.
+        known: histograms by the ``id`` of graphs.
+
     Attributes:
         width: of the widest; 0 without any.
     """
 
-    def __init__(self, graphs: Sequence[PlainGraph], kernel: Kernel) -> None:
-        self._histograms, self._kernel = [kernel.histogram(graph) for graph in graphs if len(graph)], kernel
+    def __init__(self, graphs: Sequence[PlainGraph], kernel: Kernel, known: Mapping[int, Histogram]) -> None:
+        self._histograms, self._kernel = [known[id(graph)] for graph in graphs if len(graph)], kernel
         self._cumulated: dict[int, np.ndarray] = {}
         self._among: dict[int, float] = {}
         self.width = max(map(len, self._histograms), default=0)
