@@ -125,13 +125,17 @@ def fewest(answers: np.ndarray, several: Sequence[np.ndarray], graph: np.ndarray
 
 
 def mean_auc(
-    answers: np.ndarray, scores: np.ndarray, thing: np.ndarray, seed: Seed
+    answers: np.ndarray, scores: np.ndarray, thing: np.ndarray, seed: Seed, among: Sequence[int] | None = None
 ) -> tuple[Found, list[float | None]]:
     """How often a place of a class scores higher than one of no such class: mean over classes, and each.
 
-    None for a class that all places have, or none. Arguments are those of :func:`balanced_agreement`; scores: (m, C)
+    None for a class that all places have, or none. Arguments are those of :func:`balanced_agreement`; scores: (m, C);
+    among: the classes that are looked at, by default all
     """
-    ranked = [np.unique(scores[:, place], return_inverse=True) for place in range(scores.shape[1])]
+    number = scores.shape[1]
+    times_of = np.bincount(answers, minlength=number)
+    told = [place for place in (range(number) if among is None else among) if 0 < times_of[place] < len(answers)]
+    ranked = {place: np.unique(scores[:, place], return_inverse=True) for place in told}
 
     def one(place: int, times: np.ndarray) -> float | None:
         values, level = ranked[place]
@@ -143,10 +147,11 @@ def mean_auc(
         return float(own @ below / (own.sum() * other.sum()))
 
     def over_all(times: np.ndarray) -> float:
-        known = [value for place in range(scores.shape[1]) if (value := one(place, times)) is not None]
+        known = [value for place in told if (value := one(place, times)) is not None]
         return float(np.mean(known)) if known else 0.5
 
-    return _drawn(over_all, thing, seed), [one(place, np.ones(len(answers))) for place in range(scores.shape[1])]
+    every = np.ones(len(answers))
+    return _drawn(over_all, thing, seed), [one(place, every) if place in ranked else None for place in range(number)]
 
 
 def _drawn(figure: Callable[[np.ndarray], float], thing: np.ndarray, seed: Seed) -> Found:

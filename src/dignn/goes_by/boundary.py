@@ -96,9 +96,10 @@ def _confused(scores: Scores, top: topk) -> list[tuple[int, int]]:
     """Pairs of classes, first those of which the second probability adds up to most where both are most probable."""
     count = scores.logits.size(1)
     low, high = top.indices.min(1).values, top.indices.max(1).values
-    weight = torch.bincount(low * count + high, top.values[:, 1].double(), count * count)
+    pairs, which = (low * count + high).unique(return_inverse=True)  # of many classes few
+    weight = torch.bincount(which, top.values[:, 1].double(), len(pairs))
     order = torch.argsort(weight, descending=True, stable=True)
-    return [divmod(int(pair), count) for pair in order if float(weight[pair]) > 0]
+    return [divmod(int(pairs[place]), count) for place in order if float(weight[place]) > 0]
 
 
 def _most_typical(

@@ -91,8 +91,9 @@ def counterfactuals(
         raise DignnError("The graphs carry generated features, and no bank can draw them anew; give the fitted bank")
     judge = Judge(adapter, members)
     valid = scores[check_validity(batch).valid[scores.graph]]
-    starts = [typical_starts(valid, each) for each in members]
-    begun = [(pair, row) for pair in asked_pairs(valid) for row in starts[pair[0]]]
+    asked = asked_pairs(valid)
+    starts = {source: typical_starts(valid, members[source]) for source in {source for source, _ in asked}}
+    begun = [(pair, row) for pair in asked for row in starts[pair[0]]]
     aims = [Aim(int(valid.node[row]), target) for (_, target), row in begun]
     searches = [
         flipped(batch[int(valid.graph[row])], aim, seed.child("pair", *pair, row), generated=generated)

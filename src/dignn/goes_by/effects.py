@@ -118,7 +118,9 @@ def effects(
     new = dict.fromkeys(_plain(one) for place, one, _ in by_points if (place, one) not in found)
     every = list(dict.fromkeys([*list(new)[:_MOST_TRIED], *(_plain(one) for _, one, _ in terms)]))
     number_of = {one: place for place, one in enumerate(every)}
-    of_class = [{number_of[_plain(one)] for at, one, _ in terms if at == place} for place in range(number)]
+    of_class: list[set[int]] = [set() for _ in range(number)]
+    for place, one, _ in terms:
+        of_class[place].add(number_of[_plain(one)])
     if new and len(scores):
         trial = _Trial(Places.of(batch, scores), every, of_class, scores, adapter, bank, seed.child("effects"))
         changes = trial.changes(min(len(new), _MOST_TRIED), tick)

@@ -44,7 +44,7 @@ class Fidelity:
         things: how many different nodes or graphs of the data these are.
         terms: of the scorecards that are shown.
         scorecard: their balanced agreement.
-        auc: of their probabilities, mean over classes.
+        auc: of their probabilities, mean over classes that were looked at.
         auc_by_class: of each class; None where it cannot be told.
         frontier: by number of terms, balanced agreement.
         rules: balanced agreement of the rules.
@@ -91,7 +91,7 @@ def fidelity(found: GoesBy, batch: GraphBatch, scores: Scores, seed: Seed) -> Fi
         return balanced_agreement(answers, given, thing, number, draws)
 
     own = found.scorecards.scores(places)
-    auc, by_class = mean_auc(answers, probability(own), thing, draws)
+    auc, by_class = mean_auc(answers, probability(own), thing, draws, found.studied)
     return Fidelity(
         places=len(places),
         things=len(scores.identities(batch).unique()),

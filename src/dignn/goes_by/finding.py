@@ -18,6 +18,7 @@ from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.rule_sets import Rules, find_rules
 from dignn.goes_by.scorecards import FRONTIER, MOST_TERMS, Scorecards, scorecards
 from dignn.goes_by.screening import Screened, exactly, joined_by, screened
+from dignn.goes_by.studied_classes import StudiedClasses
 from dignn.graphs.batch import GraphBatch, spread
 from dignn.model.scores import Scores
 
@@ -39,12 +40,14 @@ class GoesBy:
             best on validation graphs, those with the fewest.
         rules: of each class.
         validated: for each of the frontier, the balanced agreement on validation graphs of those found without them.
+        studied: the classes that were looked at; others have a base alone and no rules.
     """
 
     frontier: tuple[Scorecards, ...]
     chosen: int
     rules: Rules
     validated: tuple[float, ...]
+    studied: tuple[int, ...]
 
     @property
     def scorecards(self) -> Scorecards:
@@ -61,7 +64,7 @@ def find(batch: GraphBatch, scores: Scores, seed: Seed, *, most: int = STUDIED_P
     """What a model goes by on these graphs.
 
     How many terms scorecards get, and how long rules are, is chosen on one graph in three; then both are found again on
-    all graphs.
+    all graphs. Of very many classes some are looked at (:mod:`dignn.goes_by.studied_classes`).
 
     Args:
         batch: graphs with features, generated ones for example.
@@ -84,6 +87,7 @@ class Finder:
     Attributes:
         batch, scores: the graphs, and what the model says of the places that are looked at.
         classes: how many there are.
+        studied: those that are looked at.
         places: the places that are looked at.
     """
 
@@ -91,14 +95,16 @@ class Finder:
         instance("scores", scores, Scores, "what the model says, as GNNAdapter.score gives it")
         self.batch = batch
         self.scores = scores = scores[torch.from_numpy(_looked_at(scores.predicted.numpy(), most))]
-        self.classes = number = scores.logits.size(1)
-        self._answers = answers = scores.predicted.numpy()
+        self.classes, answers = scores.logits.size(1), scores.predicted.numpy()
         if len(np.unique(answers)) < 2:
             raise DignnError(
                 f"The model gives the same class to all {len(answers)} places, so there is nothing it goes by; give "
                 "graphs of several classes"
             )
-        self._said = scores.probability.double().numpy()
+        self.studied = StudiedClasses.of(answers, self.classes)
+        self._answers = answers = self.studied.answers(answers)
+        self._said = self.studied.said(scores.probability.double().numpy())
+        number = self.studied.number
         self._held = held = _drawn(scores.graph.numpy(), seed)
         self._validation = Places.of(batch, scores[torch.from_numpy(held)])
         self._learned = screened(Places.of(batch, scores[torch.from_numpy(~held)]), answers[~held], number)
@@ -107,15 +113,18 @@ class Finder:
 
     def cards(self, terms: int, bars: Bars | None = None) -> Scorecards:
         """Scorecards of so many terms for each class, from all graphs."""
-        return scorecards(self._known, self._answers, self._said, (terms,), bars)[0]
+        (found,) = scorecards(self._known, self._answers, self._said, (terms,), self.studied.bars(bars))
+        return self.studied.cards(found)
 
     def rules(self, bars: Bars | None = None) -> Rules:
         """Rules of at most as many predicates as rules have, from all graphs."""
-        return find_rules(self._known, self._answers, self.classes, barred=_marks(self._known, bars))
+        marks = _marks(self._known, self.studied.bars(bars))
+        return self.studied.rules(find_rules(self._known, self._answers, self.studied.number, barred=marks))
 
     def found(self, bars: Bars | None = None) -> GoesBy:
         """What the model goes by, without barred predicates."""
-        answers, held, number, graph = self._answers, self._held, self.classes, self.scores.graph.numpy()
+        answers, held, graph = self._answers, self._held, self.scores.graph.numpy()
+        studied, number, bars = self.studied, self.studied.number, self.studied.bars(bars)
         cards, sets = self._on(self._learned, ~held, _RULE_LENGTHS, bars)
         given = [each.scores(self._validation).argmax(1) for each in cards]
         ruled = [balanced(answers[held], rules.predicted(self._validation), number) for rules in sets]
@@ -124,10 +133,11 @@ class Finder:
         few = [each for terms, each in zip(FRONTIER, given, strict=True) if terms <= MOST_TERMS]
         cards, (rules,) = self._on(self._known, np.ones(len(answers), dtype=bool), (length,), bars)
         return GoesBy(
-            frontier=tuple(cards),
+            frontier=tuple(map(studied.cards, cards)),
             chosen=fewest(answers[held], few, graph[held], number),
-            rules=rules,
+            rules=studied.rules(rules),
             validated=tuple(balanced(answers[held], each, number) for each in given),
+            studied=tuple(studied.chosen.tolist()),
         )
 
     def _on(
@@ -137,7 +147,7 @@ class Finder:
 
         Where only some predicates may be used, these are all that is looked at, whatever else is known.
         """
-        answers, number = self._answers[some], self.classes
+        answers, number = self._answers[some], self.studied.number
         if bars is not None and bars.only is not None:
             known = exactly(known, [each for own in bars.only for each in own], answers, number)
         cards = scorecards(known, answers, self._said[some], FRONTIER, bars)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -25,6 +26,17 @@ class Count:
 
     where: Where
     traits: tuple[Trait, ...] = ()
+
+    def __hash__(self) -> int:
+        return self._hash  # asked over and over again, of traits within traits
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.where, self.traits))
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without the hash, which is another one in another process."""
+        return {"where": self.where, "traits": self.traits}
 
 
 @dataclass(frozen=True)

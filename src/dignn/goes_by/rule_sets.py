@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 
 import numpy as np
 
@@ -84,8 +85,9 @@ def find_rules(
     weight = even_weights(answers, number)
     room = max(20, min(_TELLING + _OTHERS, int((_PAIRS / max(1, number)) ** 0.5)))
     found: list[list[Decider[tuple[Predicate, ...]]]] = []
+    plain = _by_plainness(known)
     for place in range(number):
-        pool = _pool(known, place, room)
+        pool = _pool(known, place, room, plain)
         pool = pool if barred is None else pool[~barred[place, pool]]
         own = answers == place
         found.append(
@@ -108,17 +110,25 @@ def _signed(predicate: Predicate, holds: bool) -> Predicate:
     return predicate if holds else predicate.absent
 
 
-def _pool(known: Screened, place: int, room: int) -> np.ndarray:
-    """Predicates that tell the class, and plain ones that are neither rare nor common."""
+def _by_plainness(known: Screened) -> np.ndarray:
+    """Numbers of plain predicates, those first that are neither rare nor common."""
+    if not known.predicates:
+        return np.empty(0, dtype=int)
+    share = known.true.mean(0)
+    plain = np.array([is_plain(predicate) for predicate in known.predicates])
+    order = np.argsort(-np.where(plain, share * (1 - share), -1.0), kind="stable")
+    return order[plain[order]]
+
+
+def _pool(known: Screened, place: int, room: int, plain: np.ndarray) -> np.ndarray:
+    """Predicates that tell the class, and ``plain`` ones, the first that do not."""
     if not known.predicates:
         return np.empty(0, dtype=int)
     telling = room * _TELLING // (_TELLING + _OTHERS)
     chosen = np.argsort(-np.abs(known.tells[place]), kind="stable")[:telling]
-    share = known.true.mean(0)
-    plain = np.array([is_plain(predicate) for predicate in known.predicates])
-    plain[chosen] = False
-    others = np.argsort(-np.where(plain, share * (1 - share), -1.0), kind="stable")[: room - telling]
-    return np.sort(np.concatenate([chosen, others[plain[others]]]))
+    others = plain[:room]  # as many are enough beside those that were chosen
+    others = others[~np.isin(others, chosen)][: room - telling]
+    return np.sort(np.concatenate([chosen, others]))
 
 
 def _of_class(true: np.ndarray, own: np.ndarray, weight: np.ndarray, most: int) -> list[tuple[_Literals, np.ndarray]]:
@@ -126,6 +136,8 @@ def _of_class(true: np.ndarray, own: np.ndarray, weight: np.ndarray, most: int) 
     table = true.astype(np.float32)
     left, found = np.ones(len(own), dtype=bool), []
     for _ in range(MOST_RULES if table.shape[1] else 0):
+        if (weight * (own & left)).sum() < _LEAST_WORTH:  # no rule can be worth more than what is left of the class
+            break
         value = np.where(own, weight, -weight) * left
         literals, worth = _search(true, table, value, most)
         if worth < _LEAST_WORTH:
@@ -137,7 +149,10 @@ def _of_class(true: np.ndarray, own: np.ndarray, weight: np.ndarray, most: int) 
 
 
 def _where(true: np.ndarray, literals: _Literals) -> np.ndarray:
-    return np.all([true[:, which] == holds for which, holds in literals], axis=0)
+    here = np.ones(len(true), dtype=bool)
+    for which, holds in literals:
+        here &= true[:, which] if holds else ~true[:, which]
+    return here
 
 
 def _search(true: np.ndarray, table: np.ndarray, worth: np.ndarray, most: int) -> tuple[_Literals, float]:
@@ -182,7 +197,7 @@ def _best(
 ) -> list[tuple[_Literals, float]]:
     """The best of all, each once, with what they are worth exactly."""
     different = {tuple(sorted(literals)): about for literals, about in several}
-    about = sorted(different.items(), key=lambda one: (-_standing(one), one[0]))[: 2 * _BEAM]
+    about = nsmallest(2 * _BEAM, different.items(), key=lambda one: (-_standing(one), one[0]))
     exact = [(literals, float(worth[_where(true, literals)].sum())) for literals, _ in about]
     return sorted(exact, key=lambda one: (-_standing(one), one[0]))[:_BEAM]
 

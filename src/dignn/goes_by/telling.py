@@ -16,15 +16,17 @@ from dignn.graphs.schema import Schema
 
 
 def terms_told(found: Causes, schema: Schema) -> dict[str, list[dict[str, Any]]]:
-    """By class the terms of its scorecard, those worth most first, and after them what turned out to be decoys."""
-    several = zip(schema.classes, found.terms, found.decoys, strict=True)
+    """By class the terms of its scorecard, those worth most first, and after them what turned out to be decoys.
+
+    Classes that were not looked at are left out.
+    """
+    several = ((schema.classes[place], found.terms[place], found.decoys[place]) for place in found.goes_by.studied)
     return {name: [_term(each, schema) for each in (*terms, *decoys)] for name, terms, decoys in several}
 
 
 def tested_told(found: GoesBy, tested: Fidelity, schema: Schema) -> dict[str, Any]:
-    """How well it gives the model's answers on graphs that it was not found on, and the rules."""
-    rules = zip(schema.classes, found.rules.by_class, tested.by_rule, strict=True)
-    cards = zip(schema.classes, found.scorecards.cards, strict=True)
+    """How well it gives the model's answers on graphs that it was not found on, and the rules of classes looked at."""
+    named = [(schema.classes[place], place) for place in found.studied]
     return {
         "places": tested.places,
         "things": tested.things,
@@ -32,13 +34,16 @@ def tested_told(found: GoesBy, tested: Fidelity, schema: Schema) -> dict[str, An
         "scorecard": _figure(tested.scorecard),
         "rules": _figure(tested.rules),
         "auc": _figure(tested.auc),
-        "auc_by_class": dict(zip(schema.classes, tested.auc_by_class, strict=True)),
+        "auc_by_class": {name: tested.auc_by_class[place] for name, place in named},
         "frontier": {str(terms): _figure(each) for terms, each in tested.frontier.items()},
         "majority": tested.majority,
-        "base": {name: card.base for name, card in cards},
+        "base": {name: found.scorecards.cards[place].base for name, place in named},
         "rule_list": {
-            name: [_rule(rule, each, schema) for rule, each in zip(of_class, figures, strict=True)]
-            for name, of_class, figures in rules
+            name: [
+                _rule(rule, each, schema)
+                for rule, each in zip(found.rules.by_class[place], tested.by_rule[place], strict=True)
+            ]
+            for name, place in named
         },
     }
 

@@ -36,13 +36,21 @@ def content(explanations: Explanations) -> dict[str, Any] | None:
     figures = {"scorecards": study.scorecard, "rules": study.rules, "AUC": study.auc}
     return {
         "level": study.level,
-        "text": f"{concluded(study, schema, 'What this page says that it goes by')}.",
+        "text": f"{concluded(study, schema, 'What this page says that it goes by')}.{_looked_at(explanations)}",
         "tested_on": _tested_on(study, things),
         "rows": [_row(name, share, study) for name, share in figures.items() if share is not None],
         "legend": _legend(study),
         "frontier": _frontier(study),
         "aucs": [(name, f"{value:.3f}") for name, value in study.auc_by_class.items()],
     }
+
+
+def _looked_at(explanations: Explanations) -> str:
+    """That only some of very many classes were looked at; empty where all were."""
+    some, every = len(explanations.goes_by), len(explanations)
+    if not 0 < some < every:
+        return ""
+    return f" Of {every:,} classes the {some:,} were looked at that the model gives most often to generated graphs."
 
 
 def _tested_on(study: Studied, things: str) -> str | None:

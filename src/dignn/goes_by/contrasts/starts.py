@@ -29,7 +29,7 @@ def asked_pairs(scores: Scores) -> list[tuple[int, int]]:
             continue
         confused = mine.mean(0)
         confused[source] = -torch.inf
-        order = torch.argsort(confused, descending=True, stable=True).tolist()[: number - 1]
+        order = torch.argsort(confused, descending=True, stable=True).tolist()[: min(number - 1, MOST_PAIRS)]
         ranked += [(place, -float(confused[target]), source, target) for place, target in enumerate(order)]
     return sorted((source, target) for _, _, source, target in sorted(ranked)[:MOST_PAIRS])
 
