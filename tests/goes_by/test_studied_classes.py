@@ -19,20 +19,20 @@ from dignn.goes_by.predicates import Predicate
 from dignn.goes_by.quantities import Count
 from dignn.goes_by.rule_sets import Rule, Rules
 from dignn.goes_by.scorecards import Scorecard, Scorecards, Term
-from dignn.goes_by.studied_classes import MOST_CLASSES, StudiedClasses
+from dignn.goes_by.studied_classes import STUDIED_CLASSES, StudiedClasses
 from dignn.goes_by.traits import Holds
 from dignn.goes_by.where import Around
 from dignn.graphs.batch import GraphBatch
 from dignn.model.scores import Scores
 from goes_by.answered import additive, answered
 
-EVERY = 3 * MOST_CLASSES
+EVERY = 3 * STUDIED_CLASSES
 QUERY = Predicate(Count(Around("author", 0), (Holds(5),)))
 
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dignn.goes_by.studied_classes.MOST_CLASSES", 3)
+    monkeypatch.setattr("dignn.goes_by.studied_classes.STUDIED_CLASSES", 3)
 
 
 def many_classes() -> tuple[GraphBatch, Scores]:
@@ -52,10 +52,10 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_up_to_a_hundred_all_are_looked_at_as_they_are() -> None:
-    every = StudiedClasses.of(np.array([3, 1, 1]), MOST_CLASSES)
-    said, cards = np.random.default_rng(0).random((3, MOST_CLASSES)), Scorecards((Scorecard(0.0, ()),))
-    rules, bars = Rules(((),), 0), Bars(MOST_CLASSES)
-    assert every.number == MOST_CLASSES
+    every = StudiedClasses.of(np.array([3, 1, 1]), STUDIED_CLASSES)
+    said, cards = np.random.default_rng(0).random((3, STUDIED_CLASSES)), Scorecards((Scorecard(0.0, ()),))
+    rules, bars = Rules(((),), 0), Bars(STUDIED_CLASSES)
+    assert every.number == STUDIED_CLASSES
     assert every.answers(np.array([3, 1, 1])).tolist() == [3, 1, 1]
     for given, back in ((said, every.said), (bars, every.bars), (cards, every.cards), (rules, every.rules)):
         assert back(given) is given  # type: ignore[operator]
@@ -66,7 +66,7 @@ def test_of_more_those_that_are_given_most_often() -> None:
     studied = StudiedClasses.of(answers, EVERY)
     assert studied.chosen.tolist() == list(range(0, EVERY, 3))
     assert sorted([*studied.chosen, *studied.rest]) == list(range(EVERY))
-    assert Counter(studied.answers(answers).tolist())[MOST_CLASSES] == EVERY - MOST_CLASSES
+    assert Counter(studied.answers(answers).tolist())[STUDIED_CLASSES] == EVERY - STUDIED_CLASSES
     probability = np.random.default_rng(0).dirichlet(np.ones(EVERY), 5)
     assert np.allclose(studied.said(probability)[:, -1], probability[:, studied.rest].sum(1))
     assert StudiedClasses.of(np.array([7, 7, 9]), EVERY).chosen.tolist() == [7, 9]  # others are never given

@@ -157,6 +157,19 @@ def test_what_it_was_tested_on_is_counted_once() -> None:
     assert tested_on(things=1916) is None  # older runs call places things
 
 
+def test_that_only_some_classes_were_looked_at_is_said() -> None:
+    made = studied_by_hand.authors()
+    (first, *_) = made.goes_by.items()
+    some = replace(made, about={**made.about, "goes_by": dict([first])})
+    several = [fidelity_section.content(each) for each in (made, some)]
+    said = ["looked at" in each["text"] for each in several if each is not None]
+    assert said == [False, True]
+    assert several[1] is not None
+    assert several[1]["text"].endswith(
+        "Of 2 classes the 1 were looked at that the model gives most often to generated graphs."
+    )
+
+
 def test_a_doubtful_page_says_so_at_the_top(tmp_path: Path) -> None:
     told = words(page(studied_by_hand.authors(value=0.55), tmp_path))
     doubt = "reproduces only 55 % of its answers on real authors (mean over classes), beside 50 % by guessing: do not"

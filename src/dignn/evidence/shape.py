@@ -41,13 +41,16 @@ class Cycles:
 
 def cycles_of(graph: GraphBatch, effects: Effects) -> list[Cycles]:
     """Chordless cycles through the classified node (or anywhere in the graph), those that matter most first."""
+    cycles = chordless_cycles(graph.undirected[0], effects.node)
+    if not cycles:
+        return []
     edges: dict[frozenset[int], list[Effect]] = {}  # two where a pair is joined both ways by directed relations
     for effect in effects.of(Kind.EDGE):
         edges.setdefault(frozenset(effect.part.nodes), []).append(effect)
     known = {effect.part: effect for effect in effects.effects}
     place = _places(graph, effects)
     groups: dict[tuple[int, tuple[str, ...]], list[tuple[tuple[int, ...], ...]]] = {}
-    for cycle in chordless_cycles(graph.undirected[0], effects.node):
+    for cycle in cycles:
         pairs = [frozenset(pair) for pair in zip(cycle, [*cycle[1:], cycle[0]], strict=True)]
         weak = [edges[pair] for pair in pairs if pair in edges and effects.node not in pair]
         if weak:
@@ -60,7 +63,7 @@ def cycles_of(graph: GraphBatch, effects: Effects) -> list[Cycles]:
         broken = Part(Kind.EDGE, tuple(v for pair in pairs_cut for v in pair))
         measured = known.get(broken, Effect(broken, None, None))
         found.append(Cycles(length, types, len(cuts), broken, measured.drop or 0.0, measured.probability))
-    return sorted(found, key=lambda cycles: (-round(cycles.drop, DROP_DIGITS), cycles.length, cycles.types))
+    return sorted(found, key=lambda each: (-round(each.drop, DROP_DIGITS), each.length, each.types))
 
 
 def _rank(edges: list[Effect], place: list[int]) -> tuple[float, list[int]]:

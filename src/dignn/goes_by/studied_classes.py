@@ -16,7 +16,7 @@ from dignn.goes_by.rule_sets import Rules
 from dignn.goes_by.scorecards import Scorecard, Scorecards
 
 # Classes that are looked at, at most.
-MOST_CLASSES = 100
+STUDIED_CLASSES = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,17 +35,17 @@ class StudiedClasses:
 
     @classmethod
     def of(cls, answers: np.ndarray, every: int) -> StudiedClasses:
-        """All classes; of more than :data:`MOST_CLASSES` so many that are given most often, none that is never given.
+        """All classes; of more than :data:`STUDIED_CLASSES` those that are given most often, none that never is.
 
         Args:
             answers: (m,) the classes that a model gives.
             every: how many classes there are.
         """
-        if every <= MOST_CLASSES:
+        if every <= STUDIED_CLASSES:
             return cls(every, np.arange(every), np.empty(0, dtype=int))
         times = np.bincount(answers, minlength=every)
         order = np.argsort(-times, kind="stable")
-        most = min(MOST_CLASSES, int((times > 0).sum()))
+        most = min(STUDIED_CLASSES, int((times > 0).sum()))
         return cls(every, np.sort(order[:most]), order[most:])
 
     @property
