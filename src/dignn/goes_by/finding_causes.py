@@ -197,14 +197,14 @@ class _Decoys:
     def __init__(self, finder: Finder) -> None:
         self._finder = finder
         self._quantities: list[set[object]] = [set() for _ in range(finder.classes)]
-        self._traits: list[set[tuple[Where, object]]] = [set() for _ in range(finder.classes)]
+        self._traits: list[dict[Where, set[object]]] = [{} for _ in range(finder.classes)]
         self._near: list[dict[Predicate, list[tuple[float, float]]]] = [{} for _ in range(finder.classes)]
 
     def add(self, place: int, predicate: Predicate, effect: Effect, points: float) -> None:
         quantity = predicate.quantity
         self._quantities[place].add(quantity)
         if isinstance(quantity, Count) and not effect.acts(points):
-            self._traits[place] |= {(quantity.where, _seen(trait)) for trait in quantity.traits}
+            self._traits[place].setdefault(quantity.where, set()).update(map(_seen, quantity.traits))
         elif isinstance(quantity, Count) and (value := threshold_of(predicate)) is not None:
             near = near_threshold(levels(self._finder.places, predicate), value, _NEAR)
             self._near[place].setdefault(at_threshold(predicate, 0.0), []).append(near)
@@ -225,7 +225,8 @@ class _Decoys:
                 return True
         if not traits or not isinstance(quantity, Count) or not quantity.traits:
             return False
-        idle = sum((quantity.where, _seen(trait)) in traits for trait in quantity.traits)
+        there = traits.get(quantity.where)
+        idle = sum(_seen(trait) in there for trait in quantity.traits) if there else 0
         return idle > _DECOYS_IN_GROUP * len(quantity.traits)
 
 
