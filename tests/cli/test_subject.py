@@ -117,6 +117,19 @@ def test_a_model_that_does_not_fit_is_refused_before_any_work(
     assert not (home / "runs").exists()
 
 
+@pytest.mark.parametrize("command", [("explain", "planted"), ("train", "planted"), ("demo",)])
+def test_a_seed_that_is_none_is_refused_before_a_model_is_trained(
+    command: tuple[str, ...], home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def trained(*_: object, **__: object) -> None:
+        raise AssertionError("a model was trained")
+
+    monkeypatch.setattr("dignn.zoo.models.checkpoint.trained_model", trained)
+    assert run(*command, "--seed", -1) == 2
+    assert "seed is -1; it must be at least 0" in capsys.readouterr().err
+    assert not (home / "runs").exists()
+
+
 def test_a_data_file_with_more_than_graphs_needs_trust(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = torch.load(home / "data.pt", weights_only=False)
     data[0].path = Path("somewhere")  # harmless, but only its writer knows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,23 @@ def studied(planted: Dataset, tmp_path_factory: pytest.TempPathFactory) -> tuple
     before = made.explain(measure=False)
     assert "goes_by" not in before.about
     return folder, made.study()
+
+
+def test_what_is_known_stays_until_it_is_found_anew(
+    studied: tuple[Path, Explanations], planted: Dataset, tmp_path: Path
+) -> None:
+    """A run that is stopped while it studies again loses nothing of what it told."""
+    folder = tmp_path / "run"
+    shutil.copytree(studied[0], folder)
+    told = (folder / "explanations.json").read_text()
+
+    def stopped(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with mock.patch(FIND, stopped), pytest.raises(KeyboardInterrupt):
+        explainer(planted, folder).fit().explain(measure_again=True)
+    assert json.loads((folder / "explanations.json").read_text())["goes_by"] == json.loads(told)["goes_by"]
+    assert "goes_by" in Explanations.load(folder).about
 
 
 def test_terms_of_every_class_are_told_in_words_and_for_programs(studied: tuple[Path, Explanations]) -> None:

@@ -163,6 +163,17 @@ def test_of_very_many_classes_the_most_probable_ones_are_told(tmp_path: Path) ->
     assert [found.probability[wide.classes.index(name)] for name in told] == list(told.values())
     assert sum(found.probability) == pytest.approx(float(probability.sum().clamp_min(1.0)))
     assert found.summary()["probability"] == told
+    path = tmp_path / "explanations.json"
+    content = json.loads(path.read_text())
+    (item,) = content["classes"][given.class_name]
+    for damaged in (list(told.values()), {**told, "nobody": 0.0}, dict(list(told.items())[1:])):
+        item["probability"] = damaged
+        path.write_text(json.dumps(content))
+        with pytest.raises(RunFolderError):
+            Explanations.load(tmp_path)
+    item["probability"] = dict(zip(wide.classes, probability.tolist(), strict=True))  # all of them are fine, too
+    path.write_text(json.dumps(content))
+    assert Explanations.load(tmp_path)[given.class_name][0].probability == given.probability
 
 
 def test_what_was_there_before_does_not_stay(tmp_path: Path) -> None:

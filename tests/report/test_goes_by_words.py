@@ -132,6 +132,21 @@ def test_what_looks_at_the_same_again_comes_after_what_is_new() -> None:
     assert terms_in_words(several, None, 6) == f"{said}, it does 1 (+8.0), it does 2 (+7.0) and 2 more"
 
 
+def test_columns_that_are_there_are_said_beside_what_a_class_lacks() -> None:
+    """The first of them, also where it is worth less than what is said; numbers of nodes say nothing of columns."""
+    lacks = [ToldTerm(f"has {k}", -4.0 + k, predicate=Predicate(Count(Around("paper", k + 1)), 0.5)) for k in range(3)]
+    word, other = (Count(Around("author", 0), (Holds(column),)) for column in (0, 1))
+    there = [
+        ToldTerm("it has a", 0.2, predicate=Predicate(word, 0.5)),
+        ToldTerm("it has b", 0.1, predicate=Predicate(other, 0.5)),
+    ]
+    said = terms_in_words([*lacks, *there], None, 3)
+    assert said == "not: has 0 (+4.0), not: has 1 (+3.0), it has a (+0.2) and 2 more"
+    assert terms_in_words(lacks, None, 2) == "not: has 0 (+4.0), not: has 1 (+3.0) and 1 more"
+    absent = replace(there[0], points=-0.2)
+    assert "it has a" not in terms_in_words([*lacks, absent], None, 2)
+
+
 def test_what_cannot_be_negated_is_said_not_to_be() -> None:
     assert terms_in_words([term("it has “a”", -1.0)], SCHEMA) == "not: it has “a” (+1.0)"
     negative = AUTHORS.goes_by["two"][1]

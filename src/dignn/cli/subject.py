@@ -13,6 +13,7 @@ from dignn.cli.feature_kinds import joined_kinds, parse_kinds
 from dignn.cli.options import Known, Own
 from dignn.cli.user_model import OwnModel, check_place, load_model
 from dignn.cli.working import load_torch
+from dignn.core.checks import checked_seed
 from dignn.core.errors import DignnError
 from dignn.core.suggestions import did_you_mean
 from dignn.explainers.registry import EXPLAINERS
@@ -116,9 +117,10 @@ def trained_on(name: str, seed: int, known: Known, progress: Progress) -> tuple[
     """A data set, and dignn's own model of it, trained first where that has not been done yet.
 
     Raises:
-        DignnError: there is no such data set, it is not here, or it has no such columns.
+        DignnError: there is no such data set, it is not here, or it has no such columns, or the seed is none.
     """
     DATASETS.check(name)
+    checked_seed(seed)
     load_torch(progress)
     from dignn.zoo.models.checkpoint import trained_model
     from dignn.zoo.models.recipes import in_form

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
@@ -29,6 +30,11 @@ def whole_number(name: str, value: object, least: int | None = None, most: int =
     if least is not None and not least <= number <= most:
         raise DignnError(f"{name} is {number}; it must be at least {least}{f' and at most {most:,}' * (number > most)}")
     return number
+
+
+def checked_seed(value: object) -> int:
+    """The seed of a run."""
+    return whole_number("seed", value, 0, sys.maxsize)
 
 
 def number(name: str, value: object, wanted: str) -> float:

@@ -299,10 +299,18 @@ class Explainer(Prepared, ABC):
             raise
 
     def _known_study(self, doubted: bool) -> Study | None:
-        """What has been found already; None where nothing has, or where it is ``doubted``."""
-        if self._study is not None or self.run.folder is None or doubted or not Study.kept_in(self.run.folder):
-            return self._study
-        return Study.load(self.run.folder / STUDY_FILE)
+        """What has been found already; None where nothing has, or where it is ``doubted`` and cannot be read.
+
+        What will be found anew is told as it was until then, so that nothing is lost when a run is stopped.
+        """
+        try:
+            if self._study is not None or self.run.folder is None or not Study.kept_in(self.run.folder):
+                return self._study
+            return Study.load(self.run.folder / STUDY_FILE)
+        except RunFolderError:
+            if doubted:
+                return None
+            raise
 
     def _given_last(self, what: str) -> Explained:
         if self._explained is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
@@ -16,7 +15,7 @@ from torch import Tensor, nn
 from torch_geometric.explain import ModelConfig
 
 from dignn import __version__
-from dignn.core.checks import whole_number
+from dignn.core.checks import checked_seed
 from dignn.core.code_version import commit
 from dignn.core.devices import Device, known_device, on_cpu
 from dignn.core.errors import DignnError
@@ -103,7 +102,7 @@ class Prepared:
         if task not in (None, schema and schema.task) and schema is not None:
             raise DignnError(f"The schema has another task, about {schema.task.things}; give one of them")
         check_fresh(fresh)
-        seed = whole_number("seed", seed, 0, sys.maxsize)
+        seed = checked_seed(seed)
         self._given = check_run(folder, about, progress)
         known_device(device)
         self.run = Run(folder, progress)

@@ -274,12 +274,18 @@ class Explanation:
 
 
 def _of_every_class(told: Mapping[str, float], classes: Sequence[str]) -> tuple[float, ...]:
-    """Probabilities of all classes; of more than are told the others share what is left."""
-    if len(classes) <= TOLD_CLASSES:
-        return tuple(float(told[each]) for each in classes)
-    if len(told) != TOLD_CLASSES or not told.keys() <= set(classes):
-        raise ValueError(f"there are {len(told)} probabilities of classes, and {TOLD_CLASSES} are told of that many")
-    left = max(0.0, 1.0 - math.fsum(told.values())) / (len(classes) - len(told))
+    """Probabilities of all classes; of more than are told the others share what is left.
+
+    Raises:
+        KeyError, TypeError, ValueError: there are others, or fewer than are told.
+    """
+    if not isinstance(told, Mapping):
+        raise TypeError(f"probabilities of classes are a {type(told).__name__}")
+    if unknown := told.keys() - set(classes):
+        raise ValueError(f"there is a probability of {min(unknown)!r}, which is no class")
+    if len(told) < min(len(classes), TOLD_CLASSES):
+        raise KeyError(f"there are probabilities of {len(told)} of {len(classes)} classes only")
+    left = max(0.0, 1.0 - math.fsum(told.values())) / max(1, len(classes) - len(told))
     return tuple(float(told.get(each, left)) for each in classes)
 
 

@@ -148,7 +148,7 @@ class Table:
 
     @cached_property
     def line(self) -> Tensor:
-        """(C + 1,) which of the L lines is that of each label. Of many classes most have few rows, and share one."""
+        """(C + 1,) which of the L lines is that of each label. Classes that no row carries share one."""
         carried = torch.cat([(self.condition > 0).any(0), torch.tensor([False])])
         return (carried.cumsum(0) - 1).where(carried, int(carried.sum()))
 

@@ -90,11 +90,13 @@ def terms_in_words(terms: Sequence[ToldTerm], schema: Schema | None, most: int =
     """The terms that matter, those worth most first: decoys are not told, and absence is told for what it is.
 
     What looks at something new comes before what looks at the same once more, by another threshold for example. Terms
-    whose effect is not sure, or small beside their points, are counted only, unless there are no others.
+    whose effect is not sure, or small beside their points, are counted only, unless there are no others. Where there
+    are columns that speak for the class by being there, the first of them is told in any case: a list of what a class
+    lacks does not say what it is.
     """
     told = [term for term in terms if not term.decoy and term.points]
     sure = [term for term in told if _acts(term)] or told
-    said = _varied(_joined(sure, schema))
+    said = _with_presence(_varied(_joined(sure, schema)), most)
     shown, rest = said[:most], sum(len(each.points) for each in said[most:]) + len(told) - len(sure)
     listed = ", ".join([f"{each.words} ({_worth(each.points)})" for each in _elided(shown)])
     return listed + (f" and {rest} more" if rest else "")
@@ -141,11 +143,12 @@ def _acts(term: ToldTerm) -> bool:
 
 @dataclass(frozen=True)
 class _Said:
-    """A phrase, what each of its terms is worth, and what it looks at."""
+    """A phrase, what each of its terms is worth, what it looks at, and whether it is about columns that are there."""
 
     words: str
     points: tuple[float, ...]
     quantity: Quantity | None = None
+    there: bool = False
 
 
 def _joined(terms: Sequence[ToldTerm], schema: Schema | None) -> list[_Said]:
@@ -166,8 +169,19 @@ def _joined(terms: Sequence[ToldTerm], schema: Schema | None) -> list[_Said]:
                 found[place : place + 1] = [_Said(both, points, together)]
                 continue
         said = term.words if term.points > 0 else words or f"not: {term.words}"
-        found.append(_Said(said, (abs(term.points),), None if predicate is None else predicate.quantity))
+        quantity = None if predicate is None else predicate.quantity
+        traits = quantity.traits if isinstance(quantity, Count) else ()
+        there = predicate is not None and predicate.holds and any(isinstance(trait, Holds) for trait in traits)
+        found.append(_Said(said, (abs(term.points),), quantity, there))
     return found
+
+
+def _with_presence(said: Sequence[_Said], most: int) -> list[_Said]:
+    """In this order, but the first phrase about columns that are there is among the first ``most``."""
+    first = next((place for place, each in enumerate(said) if each.there), None)
+    if first is None or first < most or most < 1:
+        return list(said)
+    return [*said[: most - 1], said[first], *said[most - 1 : first], *said[first + 1 :]]
 
 
 def _varied(said: Sequence[_Said]) -> list[_Said]:

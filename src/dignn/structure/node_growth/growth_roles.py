@@ -17,7 +17,7 @@ _CELLS = 2**22
 
 
 @dataclass(frozen=True)
-class Standing:
+class Position:
     """How nodes stand in finished graphs, 0 on padding.
 
     Args:
@@ -31,7 +31,7 @@ class Standing:
     height: Tensor
 
     @classmethod
-    def of(cls, joined: Tensor, cycles: int, heights: int) -> Standing:
+    def of(cls, joined: Tensor, cycles: int, heights: int) -> Position:
         """That of nodes in graphs with these edges (B, N, N), cycles up to this length and heights up to this one."""
         degree = joined.sum(2)
         nothing = torch.zeros_like(degree)
@@ -63,19 +63,19 @@ class Detail:
 
     def roles(self, joined: Tensor) -> Tensor:
         """(B, N) role of each node of graphs with these edges (B, N, N); 0 on padding."""
-        return self.told(Standing.of(joined, self.cycles, self.heights))
+        return self.told(Position.of(joined, self.cycles, self.heights))
 
-    def told(self, standing: Standing) -> Tensor:
+    def told(self, position: Position) -> Tensor:
         """(B, N) role of nodes that stand so."""
-        cycle = standing.cycle.where(standing.cycle <= self.cycles, 0)
-        role = standing.degree.clamp_max(self.degrees) * (self.cycles + 1) + cycle
-        return role * (self.heights + 1) + standing.height.clamp_max(self.heights)
+        cycle = position.cycle.where(position.cycle <= self.cycles, 0)
+        role = position.degree.clamp_max(self.degrees) * (self.cycles + 1) + cycle
+        return role * (self.heights + 1) + position.height.clamp_max(self.heights)
 
 
 # What words may tell of roles, the most first.
 DETAILS = (Detail(degrees=7, cycles=6), Detail(degrees=4, cycles=6), Detail(degrees=0, cycles=6), Detail(0, 0))
 # The same where all graphs are trees.
-TREE_DETAILS = (Detail(degrees=7, cycles=0, heights=3), Detail(degrees=0, cycles=0, heights=3), Detail(0, 0))
+TREE_DETAILS = (Detail(7, 0, heights=3), Detail(7, 0), Detail(4, 0), Detail(0, 0, heights=3), Detail(0, 0))
 
 
 def heights_above_leaves(joined: Tensor, most: int) -> Tensor:

@@ -14,7 +14,7 @@ from torch import Tensor
 from dignn.graphs.batch import PADDING, GraphBatch
 from dignn.graphs.isomorphism import fingerprints
 from dignn.graphs.schema import Schema
-from dignn.structure.node_growth.growth_roles import DETAILS, TREE_DETAILS, Detail, Standing
+from dignn.structure.node_growth.growth_roles import DETAILS, TREE_DETAILS, Detail, Position
 from dignn.structure.vocabulary import Vocabulary
 
 # Of fewer graphs than this roles are not told: what grows by the parts of one graph would be a copy of it.
@@ -76,9 +76,9 @@ class GrowthWords(Vocabulary):
         if len(graphs) < FEW:
             return cls.told(plain, nodes, edges, details[-2], least=_ROOM) if trees else without
         copies = _found_again(fingerprints(graphs), learning, validation)
-        standing = Standing.of(joined, details[0].cycles, details[0].heights)  # the first tells the most
+        position = Position.of(joined, details[0].cycles, details[0].heights)  # the first tells the most
         for detail in details[:-1]:
-            roles = detail.told(standing)
+            roles = detail.told(position)
             found = cls.told(plain, nodes, edges, detail, roles)
             plans = found.plans(found.worded(nodes, roles), edges, graphs.graph_label)
             known = _found_again(plans, learning, validation)
