@@ -375,6 +375,18 @@ def test_a_model_without_gradients_is_refused_in_a_sentence(planted: Dataset) ->
         made.fit()
 
 
+def test_a_model_that_does_not_look_at_edges_is_explained(planted: Dataset) -> None:
+    """It has no gradient there because nothing changes, and is asked about features alone."""
+    weights = torch.randn(planted.schema.spec("author").width, planted.schema.num_classes, generator=Seed(0).torch())
+
+    def of_features(x_dict: dict[str, Tensor], edge_index_dict: dict[Any, Tensor]) -> Tensor:
+        return x_dict["author"] @ weights
+
+    made = GNNInterpreter(of_features, planted.data, schema=planted.schema, config=replace(SMALL, sizes=(8,))).fit()
+    assert made._candidates is not None
+    assert len(made._candidates) == SMALL.candidates
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -105,16 +107,19 @@ def first_answers(scores: Scores) -> Scores:
 
 
 def check_gradients(adapter: GNNAdapter, graphs: GraphBatch) -> None:
-    """Refuses a model that says nothing about how its scores change with edges.
+    """Refuses a model that says nothing about how its scores change with edges, though they do.
 
     Raises:
-        ModelMismatchError: its scores have no gradient with respect to weights of the edges of these graphs.
+        ModelMismatchError: its scores have no gradient with respect to weights of the edges of these graphs, and are
+            others without edges.
     """
     weight = torch.ones(graphs.edge.shape, requires_grad=True)
+    tables = {name: table.detach().clone().requires_grad_() for name, table in graphs.tables.items()}
     try:
-        logits = adapter.score_weighted(graphs, weight, partial_edges=True).logits
+        logits = adapter.score_weighted(replace(graphs, tables=tables), weight, partial_edges=True).logits
         slopes = torch.autograd.grad(logits.sum(), weight, allow_unused=True) if logits.requires_grad else (None,)
-        reason = "its scores do not depend on weights of edges" if slopes[0] is None else None
+        blind = slopes[0] is None and (not logits.requires_grad or _goes_by_edges(adapter, graphs))
+        reason = "its scores do not depend on weights of edges" if blind else None
     except (DignnError, RuntimeError, TypeError, AttributeError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if reason is not None:
@@ -123,3 +128,12 @@ def check_gradients(adapter: GNNAdapter, graphs: GraphBatch) -> None:
             f"give ({reason}); give a module of PyTorch Geometric layers, or choose an explainer without gradients, "
             "for example dignnexplainer"
         )
+
+
+def _goes_by_edges(adapter: GNNAdapter, graphs: GraphBatch) -> bool:
+    """Whether scores of these graphs are others without edges. Those that carry something are not taken away."""
+    if graphs.edge_tables:
+        return True
+    bare = replace(graphs, edge=torch.zeros_like(graphs.edge))
+    with_edges, without = (adapter.score(each, counted=False).logits for each in (graphs, bare))
+    return not torch.allclose(with_edges, without, atol=1e-5)
