@@ -19,7 +19,7 @@ from dignn.structure.vocabulary import Vocabulary
 
 # Of fewer graphs than this roles are not told: what grows by the parts of one graph would be a copy of it.
 FEW = 1000
-# But for trees of so many nodes, which parts leave many ways to put together.
+# But for trees of so many nodes, whose parts can be put together in many ways.
 _ROOM = 18
 # A role of fewer nodes than one in this many is no word of its own.
 _RARE = 250
