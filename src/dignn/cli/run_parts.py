@@ -12,15 +12,17 @@ if TYPE_CHECKING:
     from dignn.explanations.explanation import Explanation, Explanations
 
 _COLUMNS = ("paper", "sound", "candidates")
+# Figures of explanations that every rule of selection would choose, so that methods are compared under one rule.
+_SELECTION = "selection"
 # What belongs to the data and the model; the runs of one explainer tell it for all.
-_BESIDE = ("floor", "control", "selection")
+_BESIDE = ("floor", "control")
 _KEYWORDS = 10
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def parts_of_metrics(metrics: Mapping[str, Any], explainer: str) -> dict[str, Any]:
     """The parts of ``metrics.json`` that tables are read from, without figures by node type and intervals."""
-    kept = (*_COLUMNS, *(_BESIDE if explainer == EXPLAINER else ()))
+    kept = (*_COLUMNS, *(_BESIDE if explainer == EXPLAINER else ()), _SELECTION)
     found = {name: _without(metrics[name], "by_type") for name in kept if name in metrics}
     details = metrics.get("details")
     if details is not None:

@@ -181,19 +181,21 @@ class AbsorbingRows:
         return float((entries != entries[0]).double().mean()) >= (LEAST_REPEATS if table.spec.kind.discrete else 1e-9)
 
     def learnable(self, table: Table) -> Table:
-        """The rows that have something to learn: those with an entry that others lack."""
+        """The rows that have something to learn: those with an entry that others lack, and where numbers of entries
+        are learned from what is known of rows, those without one as well."""
         row, column = table.entries
         some = torch.bincount(row[~self._always[column]], minlength=len(table)) > 0
-        return table if bool(some.all()) else table[some.nonzero()[:, 0]]
+        whole = bool(some.all()) or (self.network.counts is not None and bool(some.any()))
+        return table if whole else table[some.nonzero()[:, 0]]
 
     def loss(self, rows: Tensor, label: Tensor, generator: torch.Generator, context: Tensor | None = None) -> Tensor:
-        """Mean over entries of -log p(entry | a random part of the others).  () nats"""
+        """Mean over entries of -log p(entry | a random part of the others), rows without any aside.  () nats"""
         column, there = _entries(rows.masked_fill(self._always, 0.0) if bool(self._always.any()) else rows)
         count = there.sum(1)
         place = torch.rand(column.shape, generator=generator).to(rows.device)
         order = place.masked_fill(~there, 2.0).argsort(1).argsort(1)
         share = torch.rand(len(rows), generator=generator).to(rows.device)
-        revealed = (share * count).long().minimum(count - 1)
+        revealed = (share * count).long().minimum(count - 1).clamp_min(0)
         shown = order < revealed[:, None]
         hidden = there & ~shown
         shown_sum = F.embedding_bag(
@@ -207,10 +209,11 @@ class AbsorbingRows:
         logits = self.network(shown_sum, revealed, count, label, context) + base
         each = (logits.logsumexp(1, keepdim=True) - logits.gather(1, column)).where(hidden, 0.0)
         # The hidden entries stand for the whole row: their mean times the number of its entries bounds -log p(row).
-        found = (each.sum(1) * count / hidden.sum(1)).sum() / count.sum()
+        entries = count.sum().clamp_min(1)
+        found = (each.sum(1) * count / hidden.sum(1).clamp_min(1)).sum() / entries
         if self.network.counts is None or context is None:
             return found
-        return found + count_loss(self.network.counts, self._count, context, label, count) * len(count) / count.sum()
+        return found + count_loss(self.network.counts, self._count, context, label, count) * len(count) / entries
 
     def calibrate(self, table: Table, generator: torch.Generator) -> None:
         """Moves the log frequencies of columns so that generated rows have each as often as the data does.

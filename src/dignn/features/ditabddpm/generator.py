@@ -81,7 +81,7 @@ class DiTabDDPM(FeatureGenerator):
             process.network.eval()
         if isinstance(process, AbsorbingRows):
             self._follow_classes(process, table, rows, seed)
-            process.bind_columns(rows, seed.child("binding").torch())
+            process.bind_columns(table, seed.child("binding").torch())
             self.report["binding"] = process.binding
         with self._at_work():
             process.calibrate(table, seed.child("calibration").torch())
