@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from dignn.core.errors import DignnError, ModelMismatchError
+from dignn.core.errors import DignnError, ModelMismatchError, NotNumbersError
 from dignn.core.seeds import Seed
 from dignn.explainers.methods.gnninterpreter.distributions import Distributions, Drawn
 from dignn.explainers.methods.gnninterpreter.objective import (
@@ -16,6 +17,7 @@ from dignn.explainers.methods.gnninterpreter.objective import (
     connectivity,
     next_budget_weight,
     norms,
+    sure,
 )
 from dignn.explainers.methods.gnninterpreter.settings import InterpreterSettings
 from dignn.graphs.batch import GraphBatch
@@ -29,12 +31,20 @@ _LOOK_EVERY = 5
 class Learning:
     """Learns distributions of graphs that the model takes for one class.
 
+    A distribution is done at the first look at which its most probable graph is sure of the class and its expected
+    edges are within its budget. It changes no more then, and the model is not asked about it.
+
     Args:
         distributions: they are changed.
         adapter: asks the model.
         class_index: the class.
         centre: (D,) mean embedding of its real members; empty where it has none.
         settings: of the objective and of descent.
+
+    Attributes:
+        going: (Q,) numbers of the distributions that are not done.
+        budget_weight: (P,) of each distribution.
+        probability: (P,) of the class of the most probable graph of each, at the last look.
     """
 
     def __init__(
@@ -47,50 +57,83 @@ class Learning:
     ) -> None:
         self.distributions, self.adapter, self.settings = distributions, adapter, settings
         self.class_index, self.centre = class_index, centre
+        self.going = torch.arange(len(distributions))
         self.budget_weight = torch.full((len(distributions),), float(settings.budget_weight))
+        self.probability = torch.zeros(len(distributions))
 
-    def run(self, seed: Seed) -> Tensor:
-        """As many steps as the settings say.
+    def run(self, seed: Seed) -> dict[str, Any]:
+        """Steps until all are done, or as many as the settings say.
 
         Returns:
-            (P,) the probability of the class of the most probable graph of each distribution at the end.
+            What was reached, for the report: by distribution the probability of its most probable graph, expected edges
+            and their budget; and how many are done.
+
+        Raises:
+            NotNumbersError: descent led to parameters that are no numbers.
         """
         generator = seed.torch()
-        parameters = self.distributions.parameters
-        for number in range(self.settings.iterations):
-            slopes = torch.autograd.grad(self.objective(generator).sum(), parameters, allow_unused=True)
-            with torch.no_grad():
-                for parameter, slope in zip(parameters, slopes, strict=True):
-                    if slope is not None:
-                        parameter -= self.settings.learning_rate * slope
-            if (number + 1) % _LOOK_EVERY == 0:
-                self.budget_weight = next_budget_weight(
-                    self.budget_weight, self.discretised(), self.settings.budget_weight, _LOOK_EVERY
-                )
-        return self.discretised()
+        for number in range(1, self.settings.iterations + 1):
+            if not len(self.going):
+                break
+            self._step(generator)
+            if number % _LOOK_EVERY == 0 or number == self.settings.iterations:
+                self._look()
+        own = self.distributions
+        return {
+            "probability": [round(value, 4) for value in self.probability.tolist()],
+            "expected_edges": [round(value, 2) for value in own.expected_edges.tolist()],
+            "budget": [round(value, 2) for value in own.slots.budget.tolist()],
+            "sure_within_budget": len(own) - len(self.going),
+        }
+
+    def _step(self, generator: torch.Generator) -> None:
+        parameters = list(self.distributions.parameters.values())
+        slopes = torch.autograd.grad(self.objective(generator).sum(), parameters, allow_unused=True)
+        with torch.no_grad():
+            for parameter, slope in zip(parameters, slopes, strict=True):
+                if slope is not None:
+                    parameter -= self.settings.learning_rate * slope
+                if not bool(parameter.isfinite().all()):
+                    raise NotNumbersError(
+                        f"gnninterpreter's distributions of '{self.adapter.schema.classes[self.class_index]}' "
+                        "have become values that are no numbers, because the model's gradients are too large or none; "
+                        f"lower learning_rate, which is {self.settings.learning_rate}, or choose another explainer"
+                    )
+
+    @torch.no_grad()
+    def _look(self) -> None:
+        """Sees which distributions are done, and how strict the budgets of the others become."""
+        own, going = self.distributions, self.going
+        self.probability[going] = self.discretised(going)
+        done = sure(self.probability) & (own.expected_edges <= own.slots.budget)
+        self.budget_weight[going] = next_budget_weight(
+            self.budget_weight[going], self.probability[going], self.settings.budget_weight, _LOOK_EVERY
+        )
+        self.going = (~done).nonzero()[:, 0]
 
     def objective(self, generator: torch.Generator) -> Tensor:
-        """(P,) the objective of each distribution, of relaxed draws, with a gradient."""
-        own, settings = self.distributions, self.settings
-        which = torch.arange(len(own)).repeat_interleave(settings.draws)
-        scores = self._answers(own.draw(which, settings.temperature, generator))
+        """(Q,) the objective of each distribution that is not done, of relaxed draws, with a gradient."""
+        own, settings, going = self.distributions, self.settings, self.going
+        scores = self._answers(own.draw(going.repeat_interleave(settings.draws), settings.temperature, generator))
         against = class_terms(
             scores.logits[:, self.class_index], scores.embedding, self.centre, settings.embedding_weight
         )
-        total = against.view(len(own), settings.draws).mean(1)
-        total = total + norms(own.edge, own.possible, settings.l1_weight, settings.l2_weight)
+        edge, possible = own.edge[going], own.possible[going]
+        total = against.view(len(going), settings.draws).mean(1)
+        total = total + norms(edge, possible, settings.l1_weight, settings.l2_weight)
         if own.kind is not None:
-            there = (own.slots.node_type >= 0)[:, :, None].expand_as(own.kind).flatten(1)
-            total = total + norms(own.kind.flatten(1), there, settings.l1_weight, settings.l2_weight)
-        total = total + settings.connectivity_weight * connectivity(own.edge, own.possible, own.slots.ends)
-        return total + self.budget_weight * beyond_budget(own.edge, own.possible, own.slots.budget)
+            kind = own.kind[going]
+            there = (own.slots.node_type[going] >= 0)[:, :, None].expand_as(kind).flatten(1)
+            total = total + norms(kind.flatten(1), there, settings.l1_weight, settings.l2_weight)
+        total = total + settings.connectivity_weight * connectivity(edge, possible, own.slots.ends)
+        return total + self.budget_weight[going] * beyond_budget(edge, possible, own.slots.budget[going])
 
     @torch.no_grad()
-    def discretised(self) -> Tensor:
-        """(P,) the probability of the class of the most probable graphs, before they are made connected."""
-        drawn = self.distributions.draw(torch.arange(len(self.distributions)), None, None)
+    def discretised(self, which: Tensor) -> Tensor:
+        """(B,) the class's probability of the most probable graphs of these (B,), before they are made connected."""
+        drawn = self.distributions.draw(which, None, None)
         scores = first_answers(self.adapter.score(drawn.graphs))
-        return scores.probability[:, self.class_index]
+        return scores.probability[:, self.class_index].float()
 
     def _answers(self, drawn: Drawn) -> Scores:
         """One of each graph, differentiable."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from dignn.core.files import put_under
 from dignn.core.seeds import Seed
 from dignn.explainers.methods.gnninterpreter.feature_relaxation import FeatureRelaxation
 from dignn.explainers.methods.gnninterpreter.relaxation import bernoulli, categorical, gumbel, logistic
@@ -119,10 +120,23 @@ class Distributions:
         return len(self.slots)
 
     @property
-    def parameters(self) -> list[Tensor]:
-        """Everything that is learned."""
-        kinds = [] if self.kind is None else [self.kind]
-        return [self.edge, *kinds, *(learned.logits for learned in self._features.values())]
+    def parameters(self) -> dict[str, Tensor]:
+        """Everything that is learned, by name."""
+        kinds = {} if self.kind is None else {"kind": self.kind}
+        features = {name: learned.logits for name, learned in self._features.items()}
+        return {"edge": self.edge, **kinds, **put_under("features.", features)}
+
+    @torch.no_grad()
+    def restore(self, parameters: Mapping[str, Tensor]) -> None:
+        """Takes parameters that distributions begun alike have learned.
+
+        Raises:
+            ValueError: they have other shapes.
+        """
+        for name, parameter in self.parameters.items():
+            if parameters[name].shape != parameter.shape:
+                raise ValueError(f"{name} has shape {tuple(parameters[name].shape)}, not {tuple(parameter.shape)}")
+            parameter.copy_(parameters[name])
 
     @property
     def expected_edges(self) -> Tensor:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from dignn.core.files import load_learned, save_tensors
 from dignn.core.seeds import Seed
 from dignn.explainers.class_search import ClassSearch
 from dignn.explainers.methods.gnninterpreter.distribution_learning import Learning, check_gradients
@@ -23,6 +26,11 @@ from dignn.graphs.batch import GraphBatch, spread
 from dignn.graphs.edge_tables import rows_in, table_in
 from dignn.graphs.joining_up import joined_up
 
+# File of a run folder: what was learned of a class.
+DISTRIBUTIONS = "distributions-{}.safetensors"
+_FORMAT = "dignn.GNNInterpreter.1"
+# Draws of a step where not all steps can be paid for, so that there are more of them.
+_FEW_DRAWS = 8
 # Real rows of a type that are looked at, at most; and graphs that a model's gradients are tried on.
 _LOOKED_AT, _TRIED = 1000, 4
 
@@ -47,8 +55,15 @@ class GNNInterpreter(ClassSearch):
     - Nodes. Where nodes are classified, the objective is about the first, which is of the target's type.
     - Budget. As many edges as real graphs of the size have, in place of a number chosen by hand.
     - Connected graphs. Where a drawn graph falls apart, the most probable of the missing edges join its parts.
-    - Looks. The budget's weight changes every fifth iteration, by what five would change it.
-    - Effort. 200 iterations of 8 draws in place of 2,000 of up to 32 (the preset ``paper``), for a few sizes.
+    - Beginning. Probabilities of edges, types and features begin at frequencies of real graphs, not at random ones.
+    - Norms. Those of logits are means, of absolute values and of squares, and connectivity is a mean over pairs, so
+      that their weights mean the same at all sizes.
+    - Faint edges. Relaxed edges of a weight below 0.01 are left out of a draw.
+    - Looks. Whether the most probable graph is sure of its class is seen after every fifth step, where the published
+      method looks before each. The budget's weight then changes as five steps would change it, up to a hundred times
+      the least. A distribution that is also within its budget is done, as published, each for itself.
+    - Effort. 2,000 iterations of 32 draws are the published ones, for a few sizes. With a limit of graphs to score,
+      draws become 8 before iterations become fewer.
     """
 
     presets = PRESETS
@@ -62,13 +77,12 @@ class GNNInterpreter(ClassSearch):
     def within(cls, settings: RunSettings, budget: int, classes: int) -> RunSettings:
         """Half of the budget for learning, where that does not pay for all: one distribution of each class."""
         assert isinstance(settings, InterpreterSettings)
-        each = settings.draws + 1  # the most probable graph as well
         rest = budget - _TRIED
-        if classes * settings.distributions * (settings.iterations * each + 1) > rest // 2:
-            iterations = max(1, min(settings.iterations, (rest // (2 * classes) - 1) // each))
-            settings = replace(settings, distributions=1, iterations=iterations)
-        asked = classes * settings.distributions * (settings.iterations * each + 1)
-        return super().within(settings, rest - asked, classes)
+        if settings.asks(classes) > rest // 2:
+            draws = min(settings.draws, _FEW_DRAWS)
+            iterations = max(1, min(settings.iterations, (rest // (2 * classes) - 1) // (draws + 1)))
+            settings = replace(settings, distributions=1, iterations=iterations, draws=draws)
+        return super().within(settings, rest - settings.asks(classes), classes)
 
     def learn(self, train: GraphBatch) -> None:
         """Nothing is learned before classes are; a model without gradients is refused here."""
@@ -98,15 +112,33 @@ class GNNInterpreter(ClassSearch):
         distributions = Distributions(
             slots, self._frequencies, self._real_rows, seed.child("begin"), learned_types=self.schema.type_in_x
         )
-        members = self.members[class_index].embedding
-        centre = torch.from_numpy(members.mean(0)).float() if len(members) else torch.empty(0)
-        reached = Learning(distributions, self.adapter, class_index, centre, self.config).run(seed.child("learning"))
-        self._found[self.schema.classes[class_index]] = {
-            "sizes": learned,
-            "probability": [round(value, 4) for value in reached.tolist()],
-            "expected_edges": [round(value, 2) for value in distributions.expected_edges.tolist()],
-        }
+        reached = self._learned(distributions, class_index, seed.child("learning"))
+        self._found[self.schema.classes[class_index]] = {"sizes": learned, **reached}
         return _drawn(distributions, _shared_out(sizes, learned), seed.child("draws"))
+
+    def _learned(self, begun: Distributions, class_index: int, seed: Seed) -> dict[str, Any]:
+        """What distributions reached that are learned now, or were before the run was stopped; they are changed."""
+
+        def learn() -> dict[str, Any]:
+            members = self.members[class_index].embedding
+            centre = torch.from_numpy(members.mean(0)).float() if len(members) else torch.empty(0)
+            return Learning(begun, self.adapter, class_index, centre, self.config).run(seed)
+
+        def save(reached: dict[str, Any], path: Path) -> None:
+            tensors = {name: parameter.detach() for name, parameter in begun.parameters.items()}
+            save_tensors(path, tensors, {"format": _FORMAT, "metadata": json.dumps({"reached": reached})})
+
+        def load(path: Path) -> dict[str, Any]:
+            found: dict[str, Any] = {}
+
+            def restore(tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
+                begun.restore(tensors)
+                found.update(about["reached"])
+
+            load_learned(path, _FORMAT, restore)
+            return found
+
+        return self.run.artifact(DISTRIBUTIONS.format(class_index), learn, save, load)
 
     def findings(self) -> dict[str, Any]:
         return {"distributions": self._found}

@@ -8,6 +8,9 @@ from torch.nn.functional import cosine_similarity, logsigmoid, softplus
 
 # The discretised graph is sure enough of its class for the budget to become stricter; by how much, else how much less.
 _SURE, _STRICTER, _LAXER = 0.9, 1.05, 0.99
+# The budget's weight stays below so many times the least. At the least, an edge at the budget costs .7 of a raw score;
+# at this, more than lies between a probability of .9 and one of 1e-29. Beyond, steps only become too long.
+_STRICTEST = 100
 
 
 def class_terms(score: Tensor, embedding: Tensor, centre: Tensor, embedding_weight: float) -> Tensor:
@@ -61,6 +64,11 @@ def beyond_budget(logits: Tensor, counted: Tensor, budget: Tensor) -> Tensor:
     return softplus((logits.sigmoid() * counted).sum(1) - budget).square()
 
 
+def sure(probability: Tensor) -> Tensor:
+    """Whether discretised graphs with these probabilities of the class are sure of it."""
+    return probability >= _SURE
+
+
 def next_budget_weight(weight: Tensor, probability: Tensor, least: float, steps: int = 1) -> Tensor:
     """(P,) the budget's weights after so many steps.
 
@@ -70,4 +78,5 @@ def next_budget_weight(weight: Tensor, probability: Tensor, least: float, steps:
         least: they do not fall below.
         steps: since the last look.
     """
-    return (weight * torch.where(probability >= _SURE, _STRICTER**steps, _LAXER**steps)).clamp_min(least)
+    change = torch.where(sure(probability), _STRICTER**steps, _LAXER**steps)
+    return (weight * change).clamp(least, _STRICTEST * least)

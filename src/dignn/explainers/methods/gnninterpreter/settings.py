@@ -18,7 +18,7 @@ class InterpreterSettings(RunSettings):
 
     Args:
         distributions: learned for each class, for different sizes; a size that has none gets that of the nearest.
-        iterations: steps of gradient descent.
+        iterations: steps of gradient descent, at most.
         draws: graphs that the objective is averaged over in each step, for each distribution.
         learning_rate: of plain gradient descent.
         temperature: of relaxed draws; the lower, the nearer they are to graphs, and the noisier is the gradient.
@@ -31,8 +31,8 @@ class InterpreterSettings(RunSettings):
 
     selection: Selection = "highest"
     distributions: int = 6
-    iterations: int = 200
-    draws: int = 8
+    iterations: int = 2000
+    draws: int = 32
     learning_rate: float = 1.0
     temperature: float = 0.15
     embedding_weight: float = 10.0
@@ -54,10 +54,14 @@ class InterpreterSettings(RunSettings):
         if self.budget is not None:
             at_least(self, 1, "budget")
 
+    def asks(self, classes: int) -> int:
+        """Graphs that are scored while distributions of so many classes learn, at most."""
+        return classes * self.distributions * (self.iterations * (self.draws + 1) + 1)
+
 
 PRESETS: Registry[InterpreterSettings] = Registry("preset")
 """Presets by name: ``fast`` (the default), ``paper`` and ``smoke``."""
 PRESETS.add("fast", InterpreterSettings())
-# The published numbers of iterations and draws.
-PRESETS.add("paper", InterpreterSettings(iterations=2000, draws=32))
+# The published numbers of iterations and draws, which are the default.
+PRESETS.add("paper", InterpreterSettings())
 PRESETS.add("smoke", InterpreterSettings(subgraphs_per_size=20, candidates=96, distributions=2, iterations=15, draws=2))
