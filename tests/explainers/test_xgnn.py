@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import global_add_pool
+from torch_geometric.data import Data
+from torch_geometric.nn import global_mean_pool
 
 from dignn.core.errors import DignnError
 from dignn.core.seeds import Seed
@@ -17,14 +18,14 @@ from dignn.explainers.methods.xgnn.building import Building, Choice, Rules
 from dignn.explainers.methods.xgnn.explainer import POLICIES, XGNN
 from dignn.explainers.methods.xgnn.policy import Policies
 from dignn.explainers.methods.xgnn.policy_training import PolicyTraining
-from dignn.explainers.methods.xgnn.policy_walks import build
+from dignn.explainers.methods.xgnn.policy_walks import build, edges_like_real
 from dignn.explainers.methods.xgnn.settings import PRESETS, XGNNSettings
 from dignn.graphs.batch import GraphBatch
+from dignn.graphs.schema import Schema
 from dignn.graphs.validity import check_validity
 from dignn.metrics.controls import control_sets
 from dignn.zoo.datasets.dataset import Dataset
 from dignn.zoo.datasets.registry import load
-from strategies import rings_and_stars
 from tiny_models import TinyHetero
 
 pytestmark = pytest.mark.usefixtures("haste")
@@ -100,7 +101,8 @@ def test_a_policy_learns_what_is_rewarded_and_another_class_does_not(rules: Rule
         return (graphs.node_type == venue).any(1).float().where(wanted == 0, 0.5)
 
     def with_venue(policy: Policies) -> float:
-        return float((build(policy, [3] * 500, 2, Seed(1).torch()).nodes == venue).any(1).float().mean())
+        edges = torch.full((500,), 2)
+        return float((build(policy, [3] * 500, edges, Seed(1).torch()).nodes == venue).any(1).float().mean())
 
     policies = Policies(rules, 2, Seed(0))
     before = [with_venue(policies.only(label)) for label in (0, 1)]
@@ -115,7 +117,7 @@ def test_a_policy_learns_what_is_rewarded_and_another_class_does_not(rules: Rule
 
 def test_what_is_forbidden_is_unlearned(rules: Rules) -> None:
     def invalid(policy: Policies) -> float:
-        building = build(policy, [4] * 200, 5, Seed(1).torch())
+        building = build(policy, [4] * 200, torch.full((200,), 5), Seed(1).torch())
         decision = policy.decide(building, building.consistent(), Seed(2).torch())
         choice = decision.choice
         return 1 - float(building.valid(4)[torch.arange(200), choice.start, choice.tail].float().mean())
@@ -131,23 +133,97 @@ def test_what_is_forbidden_is_unlearned(rules: Rules) -> None:
 # -- whole searches -----------------------------------------------------------------------------------
 
 
-class Edges(nn.Module):
-    """The more edges a graph has beyond a tree, the surer it is of the second class."""
+class LastColour(nn.Module):
+    """The larger the share of nodes of the last of three colours, the surer it is of the second class."""
 
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-        ends = torch.zeros(len(x), 1).index_add(0, edge_index[0], torch.ones(edge_index.size(1), 1))
-        beyond = global_add_pool(ends / 2 - 1, batch) + 1
-        return torch.cat([-beyond, beyond], dim=1) - torch.tensor([-1.5, 1.5])
+        share = global_mean_pool(x, batch)[:, 2:]
+        return 6 * torch.cat([0.5 - share, share - 0.5], dim=1)
 
 
-def test_graph_classes_are_found_where_random_trees_do_not_have_them() -> None:
-    config = replace(SMALL, sizes=None, iterations=8, steps=12, candidates=40)
-    made = XGNN(Edges(), rings_and_stars(), config=config, seed=0).fit()
-    graphs = made._candidates
+def coloured_rings() -> list[Data]:
+    """Rings whose nodes have one of three colours, in any order."""
+    ring, graphs = torch.arange(6), []
+    index = torch.stack([ring, (ring + 1) % 6])
+    for number in range(24):
+        colour = torch.randint(3, (6,), generator=Seed(number).torch())
+        both = torch.cat([index, index.flip(0)], 1)
+        label = torch.tensor([int((colour == 2).sum() > 3)])
+        graphs.append(Data(x=torch.eye(3)[colour], edge_index=both, y=label))
+    return graphs
+
+
+def coloured_xgnn(config: XGNNSettings) -> XGNN:
+    graphs = coloured_rings()
+    schema = Schema.from_graphs(graphs, type_names=("red", "green", "blue"))
+    return XGNN(LastColour(), graphs, schema=schema, config=config, seed=0)
+
+
+@pytest.fixture(scope="module")
+def coloured() -> XGNN:
+    return coloured_xgnn(replace(SMALL, sizes=None)).fit()
+
+
+def test_the_only_rewarded_action_is_learned(coloured: XGNN) -> None:
+    """A first edge to a new node of the last colour, out of three new nodes."""
+
+    def judge(graphs: GraphBatch, _wanted: Tensor, _seed: Seed) -> Tensor:
+        return (graphs.node_type[:, 1] == 2).float()
+
+    def right(policy: Policies) -> float:
+        return float((build(policy, [2] * 500, torch.ones(500), Seed(1).torch()).nodes[:, 1] == 2).float().mean())
+
+    policies = Policies(Rules.of(coloured.real.train), 1, Seed(0))
+    assert right(policies) == pytest.approx(1 / 3, abs=0.1)
+    settings = replace(PRESETS["fast"], iterations=300, steps=1, rollouts=0)
+    PolicyTraining(policies.rules, judge, settings, 2).train(policies, seed=Seed(0))
+    assert right(policies) > 0.9
+
+
+def test_a_class_is_found_that_neither_random_trees_nor_policies_that_learned_nothing_have(coloured: XGNN) -> None:
+    """At the same number of edges, in the graphs of this class alone."""
+
+    def found(learning_rate: float) -> tuple[float, float]:
+        config = replace(coloured.config, iterations=40, steps=6, candidates=80, learning_rate=learning_rate)
+        graphs = coloured_xgnn(config).fit()._candidates
+        assert graphs is not None
+        sure = coloured.adapter.score(graphs).probability[:, 1]
+        return tuple(float(sure[graphs.graph_label == label].mean()) for label in (1, 0))  # type: ignore[return-value]
+
+    own, other = found(0.01)
+    unlearned, _ = found(1e-9)
+    graphs = coloured._candidates
     assert graphs is not None
-    own = made.adapter.score(graphs[graphs.graph_label == 1]).probability[:, 1]
-    trees = made.adapter.score(control_sets(graphs, made.real.train, Seed(0))["random_trees"]).probability[:, 1]
-    assert float(own.mean()) > max(0.6, float(trees.max()) + 0.3)
+    trees = control_sets(graphs, coloured.real.train, Seed(0))["random_trees"]
+    random = float(coloured.adapter.score(trees).probability[:, 1].mean())
+    assert own > max(unlearned, random, other) + 0.3
+
+
+def test_a_finished_graph_is_no_longer_judged(rules: Rules) -> None:
+    """Two nodes and one edge leave nothing valid, which is no fault of a policy."""
+    asked = 0
+
+    def judge(graphs: GraphBatch, _wanted: Tensor, _seed: Seed) -> Tensor:
+        nonlocal asked
+        asked += len(graphs)
+        return torch.ones(len(graphs))
+
+    settings = replace(SMALL, iterations=5, steps=9, rollouts=0)
+    report = PolicyTraining(rules, judge, settings, 2).train(Policies(rules, 1, Seed(0)), seed=Seed(0))
+    assert asked == 5
+    assert min(min(rewards) for rewards in report["reward"]) > 0  # no -1 for what cannot be helped
+
+
+def test_graphs_have_as_many_edges_as_real_ones_of_their_size(nodes: XGNN) -> None:
+    real = nodes.real.train
+    beyond = (real.undirected.sum((1, 2)) // 2 - real.sizes + 1)[real.sizes == 9]
+    wanted = edges_like_real([9] * 2000 + [30], real, Seed(0).torch())
+    assert set((wanted[:-1] - 8).tolist()) == set(beyond.tolist())
+    assert float((wanted[:-1] - 8).float().mean()) == pytest.approx(float(beyond.float().mean()), abs=0.2)
+    assert int(wanted[-1]) >= 29  # no real graph is so large; the nearest size has a word
+    assert nodes._candidates is not None
+    made = nodes._candidates
+    assert bool((made.undirected.sum((1, 2)) // 2 - made.sizes + 1 <= beyond.max()).all())
 
 
 def test_graphs_are_valid_and_as_large_as_asked_for(nodes: XGNN, rules: Rules) -> None:

@@ -187,3 +187,18 @@ def test_pieces_of_rows_do_not_repeat_each_other() -> None:
     model = DiTabDDPM(replace(QUICK, noise="absorbing")).fit(SPARSE, torch.zeros(40, 0), binary(6), seed=Seed(0))
     made = model.sample(torch.zeros(2048, 0), seed=Seed(3))
     assert not torch.equal(made[:1024], made[1024:])
+
+
+def test_rows_without_an_entry_come_as_often_as_they_should_whatever_is_known_of_rows() -> None:
+    """Most rows of a table with few columns are empty, and what is known of a row tells how likely that is."""
+    generator = Seed(0).torch()
+    known = torch.randn(2000, 1, generator=generator)
+    empty = torch.rand(2000, 1, generator=generator) < torch.where(known > 0, 0.95, 0.7)
+    rows = (torch.rand(2000, 4, generator=generator) < 0.4).float().masked_fill(empty, 0.0)
+    label = torch.eye(2)[torch.arange(2000) % 2]
+    made = DiTabDDPM(replace(SMALL, noise="absorbing", width=32))
+    made.fit(rows, label, FeatureSpec(FeatureKind.BINARY, 4), context=known, seed=Seed(0))
+    found = made.sample(label, context=known, seed=Seed(1))
+    for some in (known[:, 0] > 0, known[:, 0] <= 0):
+        share, wanted = (float((~each[some].bool().any(1)).float().mean()) for each in (found, rows))
+        assert share == pytest.approx(wanted, abs=0.06)

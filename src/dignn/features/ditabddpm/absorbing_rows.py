@@ -181,8 +181,10 @@ class AbsorbingRows:
         return float((entries != entries[0]).double().mean()) >= (LEAST_REPEATS if table.spec.kind.discrete else 1e-9)
 
     def learnable(self, table: Table) -> Table:
-        """The rows that have something to learn: those with an entry that others lack, and where numbers of entries
-        are learned from what is known of rows, those without one as well."""
+        """The rows that have something to learn: those with an entry that others lack.
+
+        Where numbers of entries are learned from what is known of rows, none tells as much as any other.
+        """
         row, column = table.entries
         some = torch.bincount(row[~self._always[column]], minlength=len(table)) > 0
         whole = bool(some.all()) or (self.network.counts is not None and bool(some.any()))

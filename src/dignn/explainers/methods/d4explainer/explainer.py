@@ -23,7 +23,7 @@ from dignn.graphs.validity import connected
 # File of a run folder: the denoiser.
 DENOISER = "denoiser.safetensors"
 # Graphs of each class that the common budget is to pay for.
-AT_LEAST = 6
+AT_LEAST = 10
 
 
 @EXPLAINERS.register("d4explainer")

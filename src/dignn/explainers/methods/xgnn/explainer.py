@@ -16,7 +16,7 @@ from dignn.explainers.class_search import ClassSearch
 from dignn.explainers.methods.xgnn.building import Rules
 from dignn.explainers.methods.xgnn.policy import Policies
 from dignn.explainers.methods.xgnn.policy_training import PolicyTraining
-from dignn.explainers.methods.xgnn.policy_walks import build
+from dignn.explainers.methods.xgnn.policy_walks import build, edges_like_real
 from dignn.explainers.methods.xgnn.settings import PRESETS, XGNNSettings
 from dignn.explainers.registry import EXPLAINERS
 from dignn.explainers.settings import RunSettings
@@ -39,8 +39,9 @@ class XGNN(ClassSearch):
     Departures from the published method: all classes learn at once, which changes nothing but the time. While policies
     learn, graphs get real rows of features of the class around each node; explanations get those of the feature
     generators. Ways in which a graph may be finished keep to valid decisions. The first node's type is drawn as real
-    graphs have it. Graphs are built to a given number of nodes, where the published method stops after so many edges,
-    and each gets a random number of edges, from those of a tree to ``steps``. Descent has no weight decay.
+    graphs have it. Explanations are built to a given number of nodes, and of edges as real graphs of that size have
+    them, where the published method stops after a number of edges chosen by hand. A graph to which nothing valid can be
+    added teaches nothing. What is valid stays, also where its reward is below 0. Descent has no weight decay.
     """
 
     presets = PRESETS
@@ -106,7 +107,8 @@ class XGNN(ClassSearch):
     def search(self, class_index: int, sizes: Sequence[int], seed: Seed) -> GraphBatch:
         """Graphs that the policy of the class builds."""
         assert self._policies is not None  # they learn before
-        return build(self._policies.only(class_index), sizes, self.config.steps, seed.torch()).graphs()
+        edges = edges_like_real(sizes, self.real.train, seed.child("edges").torch())
+        return build(self._policies.only(class_index), sizes, edges, seed.torch()).graphs()
 
     def findings(self) -> dict[str, Any]:
         return {"features": self.bank.report, "policies": self._report}

@@ -30,7 +30,7 @@ class PolicyTraining:
 
     A decision that is not valid is undone and gets ``invalid_reward``. Any other gets ``valid_reward``, and the class's
     probability of the graph that it leads to, above chance, and ``rollout_weight`` times the mean of the same over
-    graphs that the policy makes from there.
+    graphs that the policy makes from there. Where nothing valid is left, a graph is finished.
 
     Args:
         rules: what is valid.
@@ -51,22 +51,24 @@ class PolicyTraining:
         rewards = []
         for iteration in range(settings.iterations):
             building = Building.begin(self.rules, policies.classes, self.most_nodes, generator)
-            total = torch.zeros(policies.classes)
+            total, decisions = torch.zeros(policies.classes), torch.zeros(policies.classes)
             for step in range(settings.steps):
-                decision = policies.decide(building, building.consistent(), generator)
-                if not bool(decision.possible.any()):  # the first node's type is joined to nothing
+                may = building.valid(self.most_nodes)
+                unfinished = may.flatten(1).any(1)
+                if not bool(unfinished.any()):
                     break
+                decision = policies.decide(building, building.consistent(), generator)
                 choice = decision.choice
-                valid = building.valid(self.most_nodes)[torch.arange(policies.classes), choice.start, choice.tail]
-                building = building.joined(choice, valid)
-                left = settings.steps - step - 1
+                valid = may[torch.arange(policies.classes), choice.start, choice.tail]
+                building, left = building.joined(choice, valid), settings.steps - step - 1
                 reward = self.rewards(policies, building, valid, left, seed.child(iteration, step), generator)
-                loss = -(reward * decision.log_probability)[decision.possible].sum()
+                loss = -(reward * decision.log_probability)[unfinished].sum()
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
-                total += reward
-            rewards.append((total / settings.steps).tolist())
+                total += reward.where(unfinished, 0.0)
+                decisions += unfinished
+            rewards.append((total / decisions.clamp_min(1)).tolist())
             tick(iteration + 1, settings.iterations)
         return {"reward": rewards}
 

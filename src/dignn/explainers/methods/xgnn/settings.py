@@ -18,7 +18,7 @@ class XGNNSettings(FeatureSettings, RunSettings):
 
     Args:
         iterations: graphs that each policy builds while it learns.
-        steps: edges of such a graph at most, and so decisions that are rewarded.
+        steps: decisions about such a graph, each of which is rewarded, and so its edges at most.
         rollouts: ways in which the policy finishes a graph, to see what a decision leads to; 0 for not looking ahead.
         rollout_weight: what the mean reward of these ways counts.
         valid_reward: reward of a decision that the data allows: an edge that is not there yet, within the degrees and
