@@ -111,10 +111,15 @@ def test_targets_are_numbers_or_multiples_of_the_floor() -> None:
 
     assert state(Target("≥", 0.9), 0.9) == "met"
     assert state(Target(">", 0.9), 0.9) == "missed"
-    assert state(Target("≤", 2.0, of_floor=True), 1.5) == "met"
-    assert state(Target("≤", 2.0, of_floor=True), 1.51) == "missed"
-    assert state(Target("≤", 2.0, of_floor=True), 1.51, floor=0.0) == "not judged"  # of nothing a multiple
-    assert state(Target("≤", 2.0, of_floor=True), 1.51, floor=-0.1) == "not judged"
+    assert state(Target("≤", 2.0, of="floor"), 1.5) == "met"
+    assert state(Target("≤", 2.0, of="floor"), 1.51) == "missed"
+    assert state(Target("≤", 2.0, of="floor"), 1.51, floor=0.0) == "not judged"  # of nothing a multiple
+    assert state(Target("≤", 2.0, of="floor"), 1.51, floor=-0.1) == "not judged"
+    assert state(Target(">", 1.0, of="real_subgraphs"), 0.51) == "met"  # these have a half
+    assert state(Target(">", 1.0, of="real_subgraphs"), 0.5) == "missed"
+    assert state(Target(">", 1.0, of="real_subgraphs", most=0.5), 0.5) == "not judged"  # nothing is above
+    assert state(Target(">", 1.0, of="shuffled_rows"), 0.5) == "not judged"  # not measured
+    assert [state(Target("≥", 0.4, most=0.6), pf) for pf in (0.3, 0.4, 0.6, 0.7)] == ["missed", "met", "met", "missed"]
 
 
 def test_of_classes_the_lowest_counts_where_the_figure_says_so() -> None:

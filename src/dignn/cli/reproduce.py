@@ -252,14 +252,17 @@ def _show(contents: Mapping[str, Any], written: Mapping[str, Any], out: Path, pa
         name: {state: sum(cell["verdict"] == state for cell in content["cells"]) for state in states}
         for name, content in contents.items()
     }
-    claims = [(claim.said, state, figures) for claim, state, figures in judged(Cells(written))]
+    claims = judged(Cells(written))
     if json:
-        told = [{"claim": said, "verdict": state, "figures": figures} for said, state, figures in claims]
+        told = [
+            {"claim": one.claim.said, "of": one.claim.whose, "verdict": one.verdict.text, "figures": one.figures}
+            for one in claims
+        ]
         say_json({"tables": counts, "claims": told})
         return
     rows = [[name, *(str(count[state]) for state in states)] for name, count in counts.items()]
     table(["table", *states], rows, title="Values beside the paper's, and beside targets")
-    known = [[said, state] for said, state, _ in claims if state != UNKNOWN]
+    known = [[one.claim.said, one.verdict.text] for one in claims if one.verdict.kind != UNKNOWN]
     if known:
         table(["claim", "verdict"], known, title="What holds")
     say(f"{len(claims) - len(known)} of {len(claims)} claims have no run to be judged by")

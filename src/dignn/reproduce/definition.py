@@ -11,9 +11,12 @@ from dignn.reproduce.setups import Setup
 # Whose answers are explained: a strong model, the paper's, or that of data converted to one kind of node.
 STRONG, PAPERS = "strong", "paper's"
 # Which graphs that are wrong in one known way stand beside a value.
-SHOWN_CONTROLS = ("real_subgraphs", "random_trees", "column_noise", "shuffled_rows")
+REAL_SUBGRAPHS = "real_subgraphs"
+SHOWN_CONTROLS = (REAL_SUBGRAPHS, "random_trees", "column_noise", "shuffled_rows")
 # A figure that is good where real graphs have it, not where it is highest or lowest.
 LIKE_REAL = "like real graphs"
+# What real graphs score, and where a run has figures by every rule of selection; in which layer those have a floor.
+FLOOR, SELECTION, _LAYER_OF = "floor", "selection", {"gf": "paper", "typed_gf": "sound", "coverage": "sound"}
 
 
 @dataclass(frozen=True)
@@ -22,13 +25,15 @@ class Target:
 
     Args:
         relation: in which it should stand to the bound.
-        bound: a number, or how many times the floor.
-        of_floor: whether it is the latter.
+        bound: a number, or how many times that of real graphs.
+        of: whose value that is, the floor's or a control's; empty for a mere number.
+        most: what it must not exceed; nothing can be above a bound that is as high.
     """
 
     relation: Literal["≤", "≥", ">"]
     bound: float
-    of_floor: bool = False
+    of: str = ""
+    most: float | None = None
 
 
 @dataclass(frozen=True)
@@ -66,15 +71,18 @@ class Cell:
     made_like: Setup | None = None
 
     def floor(self) -> ComparedFigure | None:
-        """The same figure of real graphs."""
-        return self._among("floor")
+        """The same figure of real graphs, among which no rule chooses."""
+        path = self.figure.path
+        if path[0] == SELECTION:
+            path = (_LAYER_OF.get(path[-1], ""), path[-1])
+        return self._among(path, FLOOR)
 
     def control(self, name: str) -> ComparedFigure | None:
-        """The same figure of graphs that are wrong in a known way."""
-        return self._among("control", name)
+        """The same figure of graphs that are wrong in a known way, of which our method's own rule chooses."""
+        return self._among(self.figure.path, "control", name)
 
-    def _among(self, *place: str) -> ComparedFigure | None:
-        path = self.figure.path[1:] if self.figure.path[0] == FURTHER else self.figure.path
+    def _among(self, path: tuple[str, ...], *place: str) -> ComparedFigure | None:
+        path = path[1:] if path[0] == FURTHER else path
         measured = self.beside is not None and path[0] in ("paper", "sound")
         return replace(self.figure, path=(*place, *path)) if measured else None
 

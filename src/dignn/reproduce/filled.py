@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from statistics import mean
 from typing import Any
 
 from dignn import __version__
 from dignn.metrics.over_seeds import ComparedFigure, mean_and_spread
-from dignn.reproduce.definition import LIKE_REAL, SHOWN_CONTROLS, Cell, Definition, Target, Told
+from dignn.reproduce.definition import FLOOR, LIKE_REAL, SHOWN_CONTROLS, Cell, Definition, Target, Told
 from dignn.reproduce.planning import TOLD_PART, YARDSTICK_PARTS
 from dignn.reproduce.runs import Finished, Run
 
-TABLE_FORMAT = "dignn.Table.1"
+TABLE_FORMAT = "dignn.Table.2"
 NOT_RUN, BETTER, EQUAL, WORSE, MET, MISSED = "not run", "better", "equal", "worse", "met", "missed"
-# There is a value and a target, but the latter is a multiple of a floor that is nothing.
+# There is a value and a target, but the latter is of what real graphs score, and by that nothing can be judged.
 NOT_JUDGED = "not judged"
 _DIGITS = 6
 _STANDS: dict[str, Callable[[float, float], bool]] = {"≤": operator.le, "≥": operator.ge, ">": operator.gt}
@@ -67,8 +68,9 @@ def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
     if cell.made_by:
         found["made_by"] = cell.made_by
     if cell.target is not None:
-        bound = _bound(cell.target, floor)
-        found["target"] = {"relation": cell.target.relation, "bound": bound, "of_floor": cell.target.of_floor}
+        of = {FLOOR: floor, **found["controls"]}.get(cell.target.of)
+        bound = _bound(cell.target, of)
+        found["target"] = {**asdict(cell.target), "bound": bound, "beside": of}
         found["verdict"] = None if ours is None else _judged(cell.target, ours["mean"], bound)
     elif cell.paper is not None and ours is not None:
         found["verdict"] = verdict(figure, cell.paper, ours["mean"], floor)
@@ -95,14 +97,18 @@ def _controls(cell: Cell, beside: Sequence[Run]) -> dict[str, float]:
 def _judged(target: Target, ours: float, bound: float | None) -> str:
     if bound is None:
         return NOT_JUDGED
-    return MET if _STANDS[target.relation](ours, bound) else MISSED
+    reached = _STANDS[target.relation](ours, bound) and (target.most is None or ours <= target.most)
+    return MET if reached else MISSED
 
 
-def _bound(target: Target, floor: float | None) -> float | None:
-    """Of a floor that is nothing, a multiple says nothing."""
-    if not target.of_floor:
+def _bound(target: Target, of: float | None) -> float | None:
+    """Of nothing a multiple says nothing, and nothing is above what is the most there can be."""
+    if not target.of:
         return target.bound
-    return None if floor is None or floor <= 0 else round(target.bound * floor, _DIGITS)
+    if of is None or of <= 0:
+        return None
+    bound = round(target.bound * of, _DIGITS)
+    return None if target.most is not None and bound >= target.most else bound
 
 
 def verdict(figure: ComparedFigure, paper: float, ours: float, floor: float | None) -> str | None:

@@ -10,7 +10,7 @@ from dignn.report.charts.dots import CONTROL_SHAPES, Control, DotRow, dots, mark
 from dignn.report.page import policy
 from dignn.report.safe_text import clean
 from dignn.report.templating import render, source
-from dignn.reproduce.claims import judged
+from dignn.reproduce.claims import Judged, judged
 from dignn.reproduce.definition import LIKE_REAL, STRONG
 from dignn.reproduce.misses import WHAT_MISSES_ARE, heading, missed, misses, not_judged, short_title, worse_elsewhere
 from dignn.reproduce.results_tables import shown_groups
@@ -32,7 +32,7 @@ def results_html(tables: Mapping[str, FilledTable]) -> str:
         "results.html",
         style=Markup(source("style.css") + source("charts.css") + source("results.css")),
         policy=policy(),
-        claims=[(claim.said, short_title(claim.table), state, why) for claim, state, why in judged(Cells(tables))],
+        claims=[_claim(one) for one in judged(Cells(tables))],
         misses=found,
         count=count,
         what_misses_are=WHAT_MISSES_ARE,
@@ -42,6 +42,12 @@ def results_html(tables: Mapping[str, FilledTable]) -> str:
         tables=[(heading(name, table["title"]), table["sentences"], _plots(table)) for name, table in tables.items()],
     )
     return clean(text)
+
+
+def _claim(one: Judged) -> tuple[str, str, str, str]:
+    """Claim, table, verdict and figures; what the paper does not say is marked."""
+    said = f"{one.claim.said} ({one.claim.whose})" if one.claim.ours else one.claim.said
+    return said, short_title(one.claim.table), one.verdict.text, one.figures
 
 
 _LEGEND = {

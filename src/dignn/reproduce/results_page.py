@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dignn.reproduce.claims import judged
+from dignn.reproduce.claims import Judged, judged
 from dignn.reproduce.definition import SHOWN_CONTROLS, STRONG
-from dignn.reproduce.filled import BETTER, EQUAL, NOT_RUN, WORSE
 from dignn.reproduce.misses import (
     WHAT_MISSES_ARE,
     heading,
@@ -20,12 +19,20 @@ from dignn.reproduce.misses import (
 from dignn.reproduce.registry import TABLES
 from dignn.reproduce.results_tables import markdown_table, number, shown_groups
 from dignn.reproduce.table_files import Cells, FilledCell, FilledTable
+from dignn.reproduce.tally import beside_the_paper, tally
 
 _NONE = "None."
 _WORSE = "Worse than the paper's, and no miss"
 _WHAT_WORSE_IS = "Values of our method with the paper's models, with fewer columns, and in tables that bind nothing."
 _UNJUDGED = "What was not judged"
-_WHY_UNJUDGED = "Their target is a multiple of what real graphs score, and that is nothing, or was not measured."
+_WHY_UNJUDGED = (
+    "Their target is of what real graphs score, and that is nothing, or all there can be, or was not measured."
+)
+_UNDECIDED_IS = (
+    "A comparison is undecided where it would come out otherwise with our value a standard deviation of the runs, of "
+    "ours or of the other's, higher or lower. Of a single run no deviation is known, so such a comparison is decided "
+    "by very little."
+)
 
 
 def results_page(tables: Mapping[str, FilledTable]) -> str:
@@ -34,14 +41,13 @@ def results_page(tables: Mapping[str, FilledTable]) -> str:
     Args:
         tables: those that were written, by name.
     """
-    parts = [
-        "# The paper's tables, reproduced",
-        _what_it_is(tables),
-        "## What holds, and what does not",
-        _claims(tables),
-    ]
-    parts += ["### Every miss", *_misses(tables), *_listed(_WORSE, _WHAT_WORSE_IS, worse_elsewhere(tables))]
+    claims = judged(Cells(tables))
+    parts = ["# The paper's tables, reproduced", _what_it_is(tables), _items(tally(tables, claims))]
+    parts += ["## What holds, and what does not", _verdicts(claims), "## Every miss", *_misses(tables)]
+    parts += [*_listed(_WORSE, _WHAT_WORSE_IS, worse_elsewhere(tables))]
     parts += [*_listed(_UNJUDGED, _WHY_UNJUDGED, not_judged(tables)), "### What was not run", _not_run(tables)]
+    parts += ["## The figures behind each claim", _UNDECIDED_IS, _figures(claims), "## How to read the tables"]
+    parts += [_how_to_read(tables)]
     for name, table in tables.items():
         parts += _table(name, table)
     return "\n\n".join(parts) + "\n"
@@ -50,13 +56,17 @@ def results_page(tables: Mapping[str, FilledTable]) -> str:
 def _what_it_is(tables: Mapping[str, FilledTable]) -> str:
     presets = sorted({table["preset"] for table in tables.values()})
     return (
-        "Every number of the paper's tables beside ours, written by `dignn reproduce` from runs that are lines of "
-        f"JSON, preset {' and '.join(f'`{name}`' for name in presets)}. Ours are means over runs with seeds of their "
-        "own for model, data and generators, ± the standard deviation; *floor* is what real graphs score, controls "
-        f"are graphs that are wrong in one known way. What has no run says so. {WHAT_MISSES_ARE} Misses are bold "
-        "and listed here; other values of our method that are worse than the paper's are listed apart. "
-        f"{_runs_there_are(tables)} The last column of a table says at which commit its runs were made: where there "
-        "are several, means are over runs of different code, and where none was noted they may be. "
+        f"Every number of the paper beside ours, preset {' and '.join(f'`{name}`' for name in presets)}, written by "
+        "`dignn reproduce` from runs that are lines of JSON. First what holds, then every miss, then table by table."
+    )
+
+
+def _how_to_read(tables: Mapping[str, FilledTable]) -> str:
+    return (
+        "Ours are means over runs with seeds of their own for model, data and generators, ± the standard deviation; "
+        "*floor* is what real graphs score, controls are graphs that are wrong in one known way. What has no run says "
+        f"so. {_runs_there_are(tables)} The last column of a table says at which commit its runs were made: where "
+        "there are several, means are over runs of different code, and where none was noted they may be. "
         "`dignn reproduce all --plan` says which runs are missing."
     )
 
@@ -72,22 +82,30 @@ def _runs_there_are(tables: Mapping[str, FilledTable]) -> str:
     return f"{alone:,} of {len(counts):,} values are of a single run, so that small differences say nothing."
 
 
-def _claims(tables: Mapping[str, FilledTable]) -> str:
+def _verdicts(claims: Sequence[Judged]) -> str:
     rows = [
-        [claim.said, short_title(claim.table), f"**{state}**", figures]
-        for claim, state, figures in judged(Cells(tables))
+        [one.claim.said, one.claim.whose, short_title(one.claim.table), f"**{one.verdict.text}**"] for one in claims
     ]
-    return markdown_table(["claim", "in", "verdict", "figures"], rows)
+    return markdown_table(["claim", "of", "in", "verdict"], rows)
+
+
+def _figures(claims: Sequence[Judged]) -> str:
+    rows = [[one.claim.said, one.verdict.text, one.figures] for one in claims]
+    return markdown_table(["claim", "verdict", "figures"], rows)
 
 
 def _misses(tables: Mapping[str, FilledTable]) -> list[str]:
     found, count = misses(tables)
-    counted = f"{len(found)} of {count} values that have a run and could be one."
-    return [counted, "\n".join(f"- {one}" for one in found) if found else _NONE]
+    counted = f"{len(found)} of {count} values that have a run and could be one. {WHAT_MISSES_ARE}"
+    return [counted, _items(found)]
+
+
+def _items(found: Sequence[str]) -> str:
+    return "\n".join(f"- {one}" for one in found) if found else _NONE
 
 
 def _listed(title: str, what: str, found: Sequence[str]) -> list[str]:
-    return [f"### {title}", f"{len(found)} values. {what}", "\n".join(f"- {one}" for one in found)] if found else []
+    return [f"### {title}", f"{len(found)} values. {what}", _items(found)] if found else []
 
 
 def _not_run(tables: Mapping[str, FilledTable]) -> str:
@@ -104,27 +122,16 @@ def _not_run(tables: Mapping[str, FilledTable]) -> str:
 
 
 def _table(name: str, table: FilledTable) -> list[str]:
-    parts = [f"## {heading(name, table['title'])}", " ".join(filter(None, (_counts(table), *table["sentences"])))]
+    parts = [
+        f"## {heading(name, table['title'])}",
+        " ".join(filter(None, (beside_the_paper(table), *table["sentences"]))),
+    ]
     for group, cells in shown_groups(table["cells"]).items():
         parts += [f"### {group}", *_group(table, cells)]
     told = [part for one in table["told"] if one["classes"] for part in _told(one)]
     lacking = [f"{one['row']} on {one['group']}" for one in table["told"] if not one["classes"]]
     told += [f"Not run: {', '.join(lacking)}."] if lacking else []
     return [*parts, *(["### Explanations in words", *told] if told else []), *filter(None, [_made_by(table)])]
-
-
-def _counts(table: FilledTable) -> str:
-    """How ours stand beside the paper's: of rows that are ours with the strong models, or of all where none is."""
-    among = [c for c in table["cells"] if c["model"] == STRONG and (not table["ours"] or c["row"] in table["ours"])]
-    number_of = {state: sum(cell["verdict"] == state for cell in among) for state in (BETTER, EQUAL, WORSE, NOT_RUN)}
-    compared = sum(number_of.values())
-    if not compared:
-        return ""
-    whose = "Of our method's values with the strong models" if table["ours"] else "Of all values"
-    return (
-        f"{whose}, {number_of[BETTER]} of {compared} are better than the paper's, {number_of[EQUAL]} equal, "
-        f"{number_of[WORSE]} worse, {number_of[NOT_RUN]} not run."
-    )
 
 
 def _group(table: FilledTable, cells: Sequence[FilledCell]) -> list[str]:

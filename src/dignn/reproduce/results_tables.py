@@ -25,6 +25,15 @@ def number(value: float, digits: int) -> str:
     return text if text.strip("-0.,") else text.removeprefix("-")
 
 
+def told_apart(one: float, other: float, digits: int) -> tuple[str, str]:
+    """Two numbers with so many digits behind the point, or as many more as it takes to tell them apart."""
+    for more in range(digits, _MOST_DIGITS + 1):
+        texts = number(one, more), number(other, more)
+        if texts[0] != texts[1]:
+            break
+    return (number(one, digits), number(other, digits)) if texts[0] == texts[1] else texts
+
+
 def shown_groups(cells: Sequence[FilledCell]) -> dict[str, list[FilledCell]]:
     """Cells by group, in the order of the table."""
     found: dict[str, list[FilledCell]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dignn.metrics.over_seeds import FURTHER, ComparedFigure, PlantedFigure
-from dignn.reproduce.definition import LIKE_REAL, Target
+from dignn.reproduce.definition import FLOOR, LIKE_REAL, REAL_SUBGRAPHS, Target
 
 _Wanted = tuple[ComparedFigure, Target | None]
 _SOUND = (FURTHER, "sound")
@@ -16,11 +16,11 @@ def _figure(
 
 
 def _distance(title: str, name: str) -> _Wanted:
-    return _figure(title, "mmd", name, better="lower", digits=4), Target("≤", 2.0, of_floor=True)
+    return _figure(title, "mmd", name, better="lower", digits=4), Target("≤", 2.0, of=FLOOR)
 
 
 def _error(title: str, name: str, times: float) -> _Wanted:
-    return _figure(title, "features", name, better="lower", digits=4), Target("≤", times, of_floor=True)
+    return _figure(title, "features", name, better="lower", digits=4), Target("≤", times, of=FLOOR)
 
 
 STRUCTURE_REALISM: tuple[_Wanted, ...] = (
@@ -38,17 +38,19 @@ FEATURE_REALISM: tuple[_Wanted, ...] = (
     _error("pair error", "pair_error", 1.5),
     _error("row density", "row_density", 2.0),
     (_figure("C2ST of features", "features", "c2st", better="lower"), Target("≤", 0.65)),
-    (_figure("memorisation", "features", "memorisation", better=LIKE_REAL), None),
+    (_figure("memorisation", "features", "memorisation", better=LIKE_REAL), Target("≥", 0.4, most=0.6)),
 )
 REALISM = {"Realism of structure": STRUCTURE_REALISM, "Realism of features": FEATURE_REALISM}
 FAITHFUL: tuple[_Wanted, ...] = (
     (ComparedFigure("PF", (FURTHER, "paper", "pf")), None),
     (_figure("PF inside", "pf_in_distribution"), Target("≥", 0.95)),
     (ComparedFigure("GF", (FURTHER, "paper", "gf")), None),
-    (_figure("typed GF", "typed_gf"), Target(">", 1.0, of_floor=True)),
+    (_figure("typed GF", "typed_gf"), None),  # judged on equal footing
     (_figure("lowest contrast", "contrast", lowest=True), Target(">", 0.0)),  # of any class
     (_figure("coverage of 10", "coverage"), None),
 )
+# Beside as many random real graphs, chosen from by the same rule; it is a share, so nothing is above 1.
+EQUAL_TARGETS = {"typed GF": Target(">", 1.0, of=REAL_SUBGRAPHS, most=1.0)}
 PLANTED_TRUTH: tuple[_Wanted, ...] = tuple(
     (PlantedFigure(part.replace("_", " "), (*_SOUND, "planted"), parts=(part,)), Target("≥", 0.9))
     for part in ("motif_recall", "motif_precision", "keyword_recall", "keyword_precision")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dignn.core.errors import DignnError
 from dignn.core.files import read_json, write_text
@@ -61,6 +61,19 @@ def lost(there: FilledTable | None, now: FilledTable) -> bool:
     return there is not None and bool(having(there) & defined - having(now))
 
 
+class Value(NamedTuple):
+    """A mean, and the standard deviation of the runs that it is of; 0 where there is only one."""
+
+    mean: float
+    spread: float = 0.0
+
+
+def mean_of(cell: FilledCell) -> Value | None:
+    """Ours; None where there is no run."""
+    ours = cell["ours"]
+    return None if ours is None else Value(float(ours["mean"]), float(ours["sd"] or 0.0))
+
+
 class Cells:
     """The cells of some tables.
 
@@ -76,8 +89,6 @@ class Cells:
         cells = self.tables[table]["cells"] if table in self.tables else ()
         return [cell for cell in cells if all(cell[name] == value for name, value in wanted.items())]
 
-    def ours(self, table: str, **wanted: str) -> float | None:
-        """Our mean in the first of these cells; None where there is no such cell, or no run."""
-        for cell in self.of(table, **wanted):
-            return None if cell["ours"] is None else float(cell["ours"]["mean"])
-        return None
+    def ours(self, table: str, **wanted: str) -> Value | None:
+        """Ours in the first of these cells; None where there is no such cell, or no run."""
+        return next((mean_of(cell) for cell in self.of(table, **wanted)), None)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-HOLDING, SO_FAR, IN_PART, FAILING, UNKNOWN = (
+from dignn.reproduce.results_tables import told_apart
+from dignn.reproduce.table_files import Value
+
+HOLDING, SO_FAR, IN_PART, FAILING, UNDECIDED, UNKNOWN = (
     "holds",
     "holds so far",
     "holds in part",
     "does not hold",
+    "undecided",
     "not measured",
 )
 # How many comparisons are told of.
@@ -22,62 +27,91 @@ class Check:
 
     Args:
         on: what it is of, for example a data set.
-        holds: whether it comes out as claimed; None where there is nothing to compare.
+        holds: whether it comes out as claimed; None where there is nothing to compare, or it is undecided.
         figures: what was compared; why it could not be, where there are runs.
         whole: whether all that it should be compared with has runs. What is refuted already needs no more.
+        undecided: whether it would come out otherwise within the spread of our runs.
     """
 
     on: str
     holds: bool | None
     figures: str = ""
     whole: bool = True
+    undecided: bool = False
 
 
-def state(checks: Sequence[Check]) -> str:
+class Verdict(NamedTuple):
+    """What comes of a claim: its kind, and the same in words, with the share of comparisons where it is in part."""
+
+    kind: str
+    text: str
+
+
+def verdict_by(checks: Sequence[Check]) -> Verdict:
     """The verdict on a claim."""
     known = [check for check in checks if check.holds is not None]
+    good, open_ = sum(check.holds is True for check in known), sum(check.undecided for check in checks)
     if not known:
-        return UNKNOWN
-    if all(check.holds for check in known):
-        return HOLDING if len(known) == len(checks) and all(check.whole for check in known) else SO_FAR
-    return IN_PART if any(check.holds for check in known) else FAILING
+        kind = UNDECIDED if open_ else UNKNOWN
+        return Verdict(kind, kind)
+    if good == len(known) and not open_:
+        kind = HOLDING if len(known) == len(checks) and all(check.whole for check in known) else SO_FAR
+        return Verdict(kind, kind)
+    more = f", {open_} undecided" if open_ else ""
+    if not good:
+        return Verdict(FAILING, FAILING + more)
+    return Verdict(IN_PART, f"holds in {good} of {len(known) + open_}{more}")
 
 
 def in_words(checks: Sequence[Check]) -> str:
     """How many comparisons came out as claimed, and those that did not, or else some that did."""
     known = [check for check in checks if check.holds is not None]
-    bad = [check for check in known if not check.holds]
-    text = f"{len(known) - len(bad)} of {len(known)} comparisons" if known else "no comparison"
-    barred = [check for check in checks if check.holds is None and check.figures]
-    lacking = len(checks) - len(known) - len(barred)
+    bad, open_ = [check for check in known if not check.holds], [check for check in checks if check.undecided]
+    count = len(known) + len(open_)
+    text = f"{len(known) - len(bad)} of {count} comparisons" if count else "no comparison"
+    barred = [check for check in checks if check.holds is None and check.figures and not check.undecided]
+    lacking = len(checks) - count - len(barred)
     partial = sum(not check.whole for check in known)
     more = [f"{lacking} more without a run"] if lacking else []
     more += [f"{one.on} {one.figures}" for one in barred]
     more += [f"{partial} of them still without some run to be held against"] if partial else []
     text += f" ({'; '.join(more)})" if more else ""
-    told = [f"{one.on} ({one.figures})" for one in bad or known]
-    rest = f" and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
-    return text + (f"; {'not ' if bad else ''}{', '.join(told[:_TOLD])}{rest}" if told else "")
+    told = [("not ", bad), ("undecided ", open_)] if bad or open_ else [("", known)]
+    return "; ".join([text, *(name + _listed(several) for name, several in told if several)])
+
+
+def _listed(checks: Sequence[Check]) -> str:
+    told = [f"{one.on} ({one.figures})" for one in checks]
+    return ", ".join(told[:_TOLD]) + (f" and {len(told) - _TOLD} more" if len(told) > _TOLD else "")
 
 
 def compared(
-    on: str, ours: float | None, other: float | None, holds: Callable[[float, float], bool], words: str
+    on: str, ours: Value | None, other: Value | None, holds: Callable[[float, float], bool], words: str
 ) -> Check:
-    """A comparison of two values; ``words`` has places for both."""
+    """A comparison of two values; ``words`` has places for both.
+
+    It is undecided where it would come out otherwise with ours as much higher or lower as runs of either spread.
+    """
     if ours is None or other is None:
         return Check(on, None)
-    return Check(on, holds(ours, other), words.format(_number(ours), _number(other)))
+    spread = max(ours.spread, other.spread)
+    outcomes = {holds(ours.mean + shift, other.mean) for shift in (-spread, 0.0, spread)}
+    one, two = told_apart(ours.mean, other.mean, _digits(max(abs(ours.mean), abs(other.mean))))
+    figures = words.format(one + (f" ± {told_apart(spread, 0.0, _digits(spread))[0]}" if spread else ""), two)
+    if len(outcomes) > 1:
+        return Check(on, None, figures, undecided=True)
+    return Check(on, outcomes.pop(), figures)
 
 
 def against_all(
-    on: str, ours: float | None, others: Mapping[str, float | None], holds: Callable[[float, float], bool]
+    on: str, ours: Value | None, others: Mapping[str, Value | None], holds: Callable[[float, float], bool]
 ) -> Check:
     """Ours beside the best of several; what has no run may still refute it."""
     known = {name: value for name, value in others.items() if value is not None}
-    best = next((name for name in known if all(holds(known[name], other) for other in known.values())), "")
+    best = next((name for name in known if all(holds(known[name].mean, other.mean) for other in known.values())), "")
     found = compared(on, ours, known.get(best), holds, f"{{}} beside {{}} of {best}")
-    return replace(found, whole=len(known) == len(others) or not found.holds)
+    return replace(found, whole=len(known) == len(others) or found.holds is not True)
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 20 else f"{value:.3f}" if abs(value) >= 0.1 else f"{value:.4f}"
+def _digits(value: float) -> int:
+    return 0 if value >= 20 else 3 if value >= 0.1 else 4

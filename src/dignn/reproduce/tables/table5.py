@@ -11,6 +11,7 @@ from dignn.reproduce.paper_setups import OUR_ROW, PAPER_SETS, PAPER_TITLES, setu
 SECONDS = ComparedFigure("seconds", ("seconds",), 0, "lower")
 # Of our method, beside another that was timed in the same way.
 TIMED_ALIKE = ComparedFigure(f"{OUR_ROW}, timed alike", ("seconds",), 0, "lower")
+STAGES_GROUP = "Stages"
 SIZES_GROUP, LARGE_SET, SMALL_SET = "Large and small graphs, in all", "dblp", "tree-cycle"
 # By row a value for each data set.
 PUBLISHED_SECONDS = {
@@ -48,7 +49,7 @@ def _cells() -> Iterator[Cell]:
         for stage, value in zip(PAPER_STAGES, stages, strict=True):
             if value is not None:
                 figure = ComparedFigure(stage, ("timings", stage), 2, "lower")
-                yield Cell("Stages", PAPER_TITLES[dataset], figure, setup, value)
+                yield Cell(STAGES_GROUP, PAPER_TITLES[dataset], figure, setup, value)
 
 
 TABLE = Definition(

@@ -51,6 +51,9 @@ TABLE = Definition(
         "Motifs are mined as in the paper, Louvain communities of subgraphs with targets of one class and the planted "
         "shapes of synthetic sets, but of held-out graphs, and anew for each seed; so their number and the motifs "
         "themselves are not the paper's, and the shares that occur are what may be compared.",
+        "MUTAG has two numbers the other way round, and nothing is swapped: the paper's 44 and 14 are those of its 58 "
+        "molecules of 11 to 15 nodes, of which 44 are not mutagenic (class 0, here too) and 14 are, while ours are "
+        "parts of held-out molecules of all sizes, of which two in three are mutagenic, and these are the larger ones.",
     ),
     ours=(),
 )
