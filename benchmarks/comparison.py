@@ -18,7 +18,7 @@ from benchmarks.tables import markdown, measured_on, read_runs, write_between
 from dignn.cli.compared_runs import LINES
 from dignn.cli.finished_lines import append_line
 from dignn.cli.planned_runs import GCN_ROW, HOMOGENEOUS_ROW
-from dignn.metrics.over_seeds import ComparedFigure, by_row, mean_and_spread, shown_figures
+from dignn.metrics.over_seeds import SAME_RULE_FIGURES, ComparedFigure, by_row, mean_and_spread, shown_figures
 from dignn.reproduce.paper_setups import CONVERTED, EXPLAINER_OF, GCN_ROW_OF_PAPER, OUR_ROW, PAPER_SETS
 from dignn.reproduce.tables.table3 import PUBLISHED_FAITHFULNESS
 from dignn.reproduce.tables.table5 import PUBLISHED_SECONDS
@@ -67,7 +67,8 @@ def tables(runs: list[dict[str, Any]]) -> list[str]:
     parts = []
     for dataset in TITLES:
         if own := own_runs(dataset, runs):
-            parts += [f"### {TITLES[dataset]}", _table(dataset, by_row(own))]
+            rows = by_row(own)
+            parts += [f"### {TITLES[dataset]}", _table(dataset, rows), _under_one_rule(rows)]
     return [*parts, measured_on(runs)] if parts else ["No runs yet."]
 
 
@@ -80,6 +81,17 @@ def _table(dataset: str, rows: dict[str, list[Any]]) -> str:
         cells.append([f"`{name}`", *(_cell(runs, figure) for figure in figures), str(len(runs))])
         cells[-1] += [_paper(name, dataset)] if published else []
     return markdown(head, cells)
+
+
+def _under_one_rule(rows: dict[str, list[Any]]) -> str:
+    """What the same rule chooses from the candidates of every method."""
+    figures = shown_figures(rows, SAME_RULE_FIGURES)
+    having = {name: runs for name, runs in rows.items() if any(figure.of(run) for figure in figures for run in runs)}
+    head = ["under one rule", *(figure.title for figure in figures), "seeds"]
+    return markdown(
+        head,
+        [[f"`{name}`", *(_cell(runs, figure) for figure in figures), str(len(runs))] for name, runs in having.items()],
+    )
 
 
 def _cell(runs: list[Any], figure: ComparedFigure) -> str:

@@ -67,6 +67,8 @@ def test_means_and_spreads_are_those_of_the_runs(made: Path) -> None:
     assert row["spread"]["paper"]["pf"] == pytest.approx(stdev(values))
     best = [found["candidates"]["sound"]["coverage"] for found in metrics]
     assert row["candidates"]["sound"]["coverage"] == pytest.approx(mean(best))
+    by_rule = [found["selection"]["representative"]["coverage"] for found in metrics]  # not the rule of this method
+    assert row["selection"]["representative"]["coverage"] == pytest.approx(mean(by_rule))
 
 
 def test_every_run_is_a_run_folder_and_a_line(made: Path) -> None:
@@ -86,7 +88,7 @@ def test_the_page_shows_every_method_and_needs_nothing_else(made: Path) -> None:
     page = (made / "comparison.html").read_text()
     for name in EXPLAINERS:
         assert page.count(f'<th scope="col">{name}</th>') == 1
-        assert f'<th scope="row">{name}-common</th>' in page
+        assert page.count(f'<th scope="row">{name}-common</th>') == 2  # by its own rule, and by one for all
     shown = [json.loads((made / f"{name}-0" / "explanations.json").read_text())["classes"] for name in EXPLAINERS]
     drawn = sum(bool(several) for classes in shown for several in classes.values())
     assert page.count('<svg viewBox="0 0 260 220"') == drawn >= 3  # two classes by two methods, where there is any

@@ -9,6 +9,7 @@ import pytest
 from dignn.metrics.over_seeds import (
     COMPARED_FIGURES,
     PREDICTED,
+    SAME_RULE_FIGURES,
     ComparedFigure,
     PlantedFigure,
     by_row,
@@ -87,3 +88,20 @@ def test_what_was_planted_is_told_by_motifs_and_keywords() -> None:
     assert motifs.of(a_run()) is None
     unknown = a_run(candidates={"sound": {"planted": {"a": nothing}}})
     assert keywords.of(unknown) is None
+
+
+def test_one_rule_for_all_is_read_from_what_it_would_choose() -> None:
+    """Whatever rule the method itself goes by; older lines do not tell."""
+    planted = {"a": {"motif_recall": 1.0, "motif_precision": 0.5}}
+    by_highest = {"gf": 0.2, "typed_gf": 0.1, "coverage": 0.3, "contrast": {"a": -0.1, "b": 0.3}, "planted": planted}
+    run = a_run(selection={"highest": by_highest, "representative": {**by_highest, "gf": 0.9}})
+    titles = [figure.title for figure in SAME_RULE_FIGURES]
+    assert titles[:2] == ["GF, highest", "GF, representative"]
+    found = {figure.title: figure.of(run) for figure in SAME_RULE_FIGURES}
+    assert found["GF, highest"] == 0.2
+    assert found["GF, representative"] == 0.9
+    assert found["contrast, highest"] == pytest.approx(0.1)
+    assert found["planted motifs, highest"] == pytest.approx(0.75)
+    assert over_seeds([run])["selection"]["highest"]["gf"] == 0.2
+    assert shown_figures({"one": [a_run()]}, SAME_RULE_FIGURES) == []
+    assert over_seeds([a_run()])["selection"] is None

@@ -22,3 +22,16 @@ def test_the_best_of_a_column_is_bold_and_no_classifier_is_worse_than_chance(tmp
     bold = re.findall(r"<b>([\d.]+)</b>", page)
     assert [value for value in bold if value in ("0.360", "0.500", "0.700")] == ["0.360", "0.500"]
     assert [value for value in bold if value in ("0.900", "0.800", "0.950")] == ["0.950"]
+
+
+def test_methods_stand_beside_each_other_under_one_rule_as_well(tmp_path: Path) -> None:
+    """Where their lines tell what that rule would choose; a row that does not is left out of that table."""
+    chosen = {"highest": {"typed_gf": 0.123}, "representative": {"typed_gf": 0.987}}
+    rows = {"new": [{**a_run("new", 0.5, 0.9), "selection": chosen}], "old": [a_run("old", 0.5, 0.8)]}
+    page = write_comparison(tmp_path / "page.html", "it", rows, {}).read_text()
+    own, one_rule = page.split("Under one rule for all")
+    assert "0.123" not in own
+    assert re.findall(r"0\.123|0\.987", one_rule) == ["0.123", "0.987"]
+    assert ">old<" in own
+    assert ">old<" not in one_rule
+    assert "Under one rule" not in write_comparison(tmp_path / "page.html", "it", {"old": rows["old"]}, {}).read_text()

@@ -28,6 +28,7 @@ from dignn.explainers.settings import RunSettings
 
 if TYPE_CHECKING:
     from dignn.core.progress import Progress
+    from dignn.metrics.over_seeds import ComparedFigure
 
 COMPARISON, PAGE_FILE = "comparison.json", "comparison.html"
 # Graphs that every method may score at the common budget: as many as are chosen from by default.
@@ -190,24 +191,29 @@ def _written(folder: Path, title: str, lines: Sequence[Mapping[str, Any]]) -> di
 
 def _print(lines: Sequence[Mapping[str, Any]]) -> None:
     """A row per explainer."""
-    from dignn.metrics.over_seeds import PREDICTED, about_gcn, by_row, mean_and_spread, shown_figures
+    from dignn.metrics.over_seeds import PREDICTED, SAME_RULE_FIGURES, about_gcn, by_row, mean_and_spread, shown_figures
 
     rows = by_row(lines)
-    figures = shown_figures(rows)
+    figures, under_one_rule = shown_figures(rows), shown_figures(rows, SAME_RULE_FIGURES)
     cells = []
     for name, runs in rows.items():
-        values = [(figure, mean_and_spread(runs, figure)[0]) for figure in figures]
         spread = mean_and_spread(runs, PREDICTED)[1]
-        cells.append(
-            [
-                name,
-                *(NO_VALUE if value is None else f"{value:,.{figure.digits}f}" for figure, value in values),
-                NO_VALUE if spread is None else f"{spread:.3f}",
-                str(len(runs)),
-            ]
-        )
+        cells.append([name, *_values(runs, figures), NO_VALUE if spread is None else f"{spread:.3f}", str(len(runs))])
     titles = [figure.title for figure in figures]
     table(["explainer", *titles, "spread of PF", "seeds"], cells, title="Explainers, mean over seeds", wide=True)
     say("All of the candidates that explanations are chosen from; -common: every method scored at most as many graphs")
+    if under_one_rule:
+        cells = [[name, *_values(runs, under_one_rule)] for name, runs in rows.items()]
+        titles = [figure.title for figure in under_one_rule]
+        table(["explainer", *titles], cells, title="The same candidates, chosen from by one rule for all", wide=True)
+        say("highest: the graph the model is surest of; representative: of the sure ones, the most typical structure")
     if any(about_gcn(runs) for runs in rows.values()):
         say("-homogeneous and dignnexplainer-gcn: of another model, a GCN that knows only the types of nodes")
+
+
+def _values(runs: Sequence[Mapping[str, Any]], figures: Sequence[ComparedFigure]) -> list[str]:
+    """Means of some figures."""
+    from dignn.metrics.over_seeds import mean_and_spread
+
+    values = [(figure, mean_and_spread(runs, figure)[0]) for figure in figures]
+    return [NO_VALUE if value is None else f"{value:,.{figure.digits}f}" for figure, value in values]

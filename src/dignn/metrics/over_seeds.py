@@ -1,7 +1,8 @@
 """Figures of several runs of one explainer with different seeds: their mean, and how far they spread.
 
 A run is what ``comparison.jsonl`` has on a line: ``names`` (the rows of a comparison that it counts for), ``seed``,
-``seconds``, ``gib``, ``scored``, and of ``metrics.json`` the columns ``paper``, ``sound`` and ``candidates``.
+``seconds``, ``gib``, ``scored``, of ``metrics.json`` the columns ``paper``, ``sound`` and ``candidates``, and, in newer
+lines, ``selection``: figures of what several rules would choose from the same candidates.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from typing import Any
 
 # What a run cost, and what it scored.
 _COSTS, _LAYERS = ("seconds", "gib", "scored"), ("paper", "sound")
-FURTHER = "candidates"
+FURTHER, BY_RULE = "candidates", "selection"
+# The rules by which all methods are compared: the paper's, and the default of the paper's method here.
+COMPARED_RULES = ("highest", "representative")
 # Beside classes, what stands over all of them; and the two sides of what was planted.
 _MEAN, _RECALL, _PRECISION = "mean", "recall", "precision"
 
@@ -81,19 +84,26 @@ class PlantedFigure(ComparedFigure):
 PREDICTED = ComparedFigure(
     "PF", (FURTHER, "paper", "pf"), what="the highest probability of any candidate, mean over classes"
 )
+
+
+def _shown(title: str, name: str, what: str = "") -> ComparedFigure:
+    """Of explanations as a method chooses them."""
+    return ComparedFigure(title, (FURTHER, *name.split(".")), what=what)
+
+
+def _planted(name: str, *path: str, title: str = "", what: str = "") -> PlantedFigure:
+    """Of what was planted, mean of recall and precision."""
+    parts = (f"{name}_{_RECALL}", f"{name}_{_PRECISION}")
+    return PlantedFigure(title or f"planted {name}s", path, what=what, parts=parts)
+
+
 # What the table shows, of all candidates as they are chosen from, refinement included.
 COMPARED_FIGURES = (
     PREDICTED,
-    ComparedFigure(
-        "PF inside", (FURTHER, "sound", "pf_in_distribution"), what="the same inside the range of real members"
-    ),
-    ComparedFigure("GF", (FURTHER, "paper", "gf"), what="share of motifs of real graphs that explanations contain"),
-    ComparedFigure("typed GF", (FURTHER, "sound", "typed_gf"), what="the same with types of nodes and relations"),
-    ComparedFigure(
-        "contrast",
-        (FURTHER, "sound", "contrast"),
-        what="motifs of the own class minus those of other classes",
-    ),
+    _shown("PF inside", "sound.pf_in_distribution", "the same inside the range of real members"),
+    _shown("GF", "paper.gf", "share of motifs of real graphs that explanations contain"),
+    _shown("typed GF", "sound.typed_gf", "the same with types of nodes and relations"),
+    _shown("contrast", "sound.contrast", "motifs of the own class minus those of other classes"),
     ComparedFigure(
         "MMD", (FURTHER, "paper", "mmd"), better="lower", what="mean of node types, degrees, clustering and spectrum"
     ),
@@ -104,15 +114,12 @@ COMPARED_FIGURES = (
         what="how surely a classifier tells candidates from real graphs; 0.5 is chance, and less is no better",
         least=0.5,
     ),
-    ComparedFigure(
-        "coverage of 10", (FURTHER, "sound", "coverage"), what="share of real members near one of ten explanations"
-    ),
+    _shown("coverage of 10", "sound.coverage", "share of real members near one of ten explanations"),
     *(
-        PlantedFigure(
-            f"planted {name}s",
-            (FURTHER, "sound", "planted"),
+        _planted(
+            name,
+            *(FURTHER, "sound", "planted"),
             what=f"mean of recall and precision of planted {name}s, where they are known",
-            parts=(f"{name}_{_RECALL}", f"{name}_{_PRECISION}"),
         )
         for name in ("motif", "keyword")
     ),
@@ -121,6 +128,17 @@ COMPARED_FIGURES = (
     ComparedFigure("scored", ("scored",), 0, None, "graphs that the model was asked about"),
     ComparedFigure("chosen from", ("valid",), 0, None, "candidates; figures of few and of many do not compare well"),
 )
+# The same candidates, from which one rule chooses for all methods: figure by figure, each rule beside the other.
+SAME_RULE_FIGURES = tuple(
+    figure
+    for title, name in (
+        ("GF", "gf"),
+        ("typed GF", "typed_gf"),
+        ("contrast", "contrast"),
+        ("coverage of 10", "coverage"),
+    )
+    for figure in (ComparedFigure(f"{title}, {rule}", (BY_RULE, rule, name)) for rule in COMPARED_RULES)
+) + tuple(_planted("motif", BY_RULE, rule, "planted", title=f"planted motifs, {rule}") for rule in COMPARED_RULES)
 
 
 def about_gcn(runs: Sequence[Mapping[str, Any]]) -> bool:
@@ -142,7 +160,7 @@ def over_seeds(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
     A figure counts over the seeds that have it. The standard deviation is that of a sample, null for a single seed.
     """
-    parts = [{name: run[name] for name in (*_LAYERS, *_COSTS, FURTHER)} for run in runs]
+    parts = [{name: run.get(name) for name in (*_LAYERS, *_COSTS, FURTHER, BY_RULE)} for run in runs]
     return {
         **_joined(parts, lambda values: mean(values)),
         "spread": _joined(parts, lambda values: stdev(values) if len(values) > 1 else None),
@@ -156,11 +174,11 @@ def mean_and_spread(runs: Sequence[Mapping[str, Any]], figure: ComparedFigure) -
     return (mean(values) if values else None, stdev(values) if len(values) > 1 else None)
 
 
-def shown_figures(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[ComparedFigure]:
+def shown_figures(
+    rows: Mapping[str, Sequence[Mapping[str, Any]]], figures: Sequence[ComparedFigure] = COMPARED_FIGURES
+) -> list[ComparedFigure]:
     """Those that any row has."""
-    return [
-        each for each in COMPARED_FIGURES if any(each.of(run) is not None for runs in rows.values() for run in runs)
-    ]
+    return [each for each in figures if any(each.of(run) is not None for runs in rows.values() for run in runs)]
 
 
 def _joined(parts: Sequence[Any], join: Any) -> Any:

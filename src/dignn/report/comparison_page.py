@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from dignn.core.files import write_text
-from dignn.metrics.over_seeds import ComparedFigure, about_gcn, mean_and_spread, shown_figures
+from dignn.metrics.over_seeds import SAME_RULE_FIGURES, ComparedFigure, about_gcn, mean_and_spread, shown_figures
 from dignn.report.graph_panel import legend
 from dignn.report.graph_svg import Frame, svg
 from dignn.report.page import policy
@@ -47,9 +47,9 @@ def write_comparison(path: Path, title: str, rows: RunsByRow, shown: Mapping[str
         classes=[(name, [_cell(cells[name]) for cells in first.values()]) for name in names[:MOST_CLASSES]],
         left_out=max(0, len(names) - MOST_CLASSES),
         legend=legend(*(best.graph for best in drawn), target=drawn[0].node is not None) if drawn else [],
-        figures=shown_figures(rows),
         several_models=len({about_gcn(runs) for runs in rows.values()}) > 1,
-        rows=[(row, len(runs), _cells(row, rows)) for row, runs in rows.items()],
+        shown=_table(rows, shown_figures(rows)),
+        same_rule=_table(rows, shown_figures(rows, SAME_RULE_FIGURES)),
     )
     write_text(path, clean(text))
     return path
@@ -67,11 +67,19 @@ def _cell(best: Explanation | None) -> dict[str, Any] | None:
     }
 
 
-def _cells(row: str, rows: RunsByRow) -> list[tuple[str, str, bool]]:
+def _table(rows: RunsByRow, figures: Sequence[ComparedFigure]) -> dict[str, Any]:
+    """Some figures of all rows that have any of them."""
+    having = [
+        row for row, runs in rows.items() if any(figure.of(run) is not None for figure in figures for run in runs)
+    ]
+    return {"figures": figures, "rows": [(row, len(rows[row]), _cells(row, rows, figures)) for row in having]}
+
+
+def _cells(row: str, rows: RunsByRow, figures: Sequence[ComparedFigure]) -> list[tuple[str, str, bool]]:
     """Value, spread and whether no row about the same model is better, for each figure."""
     found = []
     same = {name: runs for name, runs in rows.items() if about_gcn(runs) == about_gcn(rows[row])}
-    for figure in shown_figures(rows):
+    for figure in figures:
         value, spread = mean_and_spread(rows[row], figure)
         found.append((_text(value, figure), _text(spread, figure), _is_best(value, figure, same)))
     return found
