@@ -17,6 +17,7 @@ from dignn.cli.recorded_runs import recorded_runs
 from dignn.cli.reproduced_runs import RUN_LINES, wanted_line
 from dignn.core.errors import DignnError
 from dignn.explainers import prepared
+from dignn.explanations.explanation import Explanations
 from dignn.reproduce.planning import Wanted
 from dignn.reproduce.setups import Setup
 from reproduce.hand_made_runs import values
@@ -349,4 +350,15 @@ def test_a_line_tells_what_the_run_folder_has(tmp_path: Path, monkeypatch: pytes
         assert (best["nodes"], best["edges"]) == (len(first["nodes"]), len(first["edges"]))
         own = [name for name, value in first["nodes"][first["target_node"]]["features"] if value]
         assert set(best["keywords"]) <= set(own)
+    explanations = Explanations.load(folder)
+    assert explanations.reference is not None
+    for first in (several[0] for several in explanations.values()):
+        assert first.node is not None
+        # Of planted authors: the share that carries a word, among those of the class and among all.
+        names, profile = first.graph.schema.spec("author").names, explanations.reference.profiles["author"]
+        assert names is not None
+        more = dict(zip(names, (profile.present[first.class_index] - profile.present[-1]).tolist(), strict=True))
+        said = [more[word] for word in line["best"][str(first.class_index)]["keywords"]]
+        assert said == sorted(said, reverse=True)
+        assert len(said) > 1
     assert json.loads(json.dumps(line)) == line

@@ -122,8 +122,8 @@ def test_other_claims_of_the_paper_are_judged() -> None:
     assert judgement("The VAE loses", run(Setup("imdb"), 0, 0.9), run(vae, 0, 0.8)).verdict.text == "holds so far"
     assert judgement("The VAE loses", run(Setup("imdb"), 0, 0.9), run(vae, 0, 0.88)).verdict.text == "does not hold"
     case = Setup("dblp", columns=("author=50", "paper=50"))
-    assert judgement("In the case study", run(case, 0, 0.96)).verdict.text == "holds so far"
-    assert judgement("In the case study", run(case, 0, 0.9)).verdict.text == "does not hold"
+    assert judgement("In the case study", run(case, 0, 0.99)).verdict.text == "holds"
+    assert judgement("In the case study", run(case, 0, 0.98)).verdict.text == "does not hold"  # one may have .92
     edges = ("structure", "edge-diffusion")
     connected = {"validity": {"connected": 1500}}
     one = Run(Setup("imdb", changes=(edges,)), "fast", 0, connected)

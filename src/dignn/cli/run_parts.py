@@ -10,6 +10,7 @@ from dignn.cli.options import EXPLAINER
 
 if TYPE_CHECKING:
     from dignn.explanations.explanation import Explanation, Explanations
+    from dignn.report.reference import Reference
 
 _COLUMNS = ("paper", "sound", "candidates")
 # Figures of explanations that every rule of selection would choose, so that methods are compared under one rule.
@@ -54,10 +55,10 @@ def mean_nodes(run: Path) -> float:
 def best_of(explanations: Explanations) -> dict[str, Any]:
     """The first explanation of each class in numbers and words, by the number of the class."""
     firsts = (several[0] for several in explanations.values() if several)
-    return {str(first.class_index): _told(first) for first in firsts}
+    return {str(first.class_index): _told(first, explanations.reference) for first in firsts}
 
 
-def _told(first: Explanation) -> dict[str, Any]:
+def _told(first: Explanation, reference: Reference | None) -> dict[str, Any]:
     from dignn.graphs.feature_spec import FeatureKind
 
     schema, evidence, node = first.graph.schema, first.evidence, first.node
@@ -72,10 +73,26 @@ def _told(first: Explanation) -> dict[str, Any]:
         "nodes": int(first.graph.sizes[0]),
         "edges": len(first.edges()),
         "composition": first.composition(),
-        "keywords": [name for name, _ in first.top_features(node, _KEYWORDS)] if words and node is not None else [],
+        "keywords": keywords(first, node, reference) if words and node is not None else [],
         "continuous": {name: values for name, values in continuous.items() if values is not None},
         "text": "" if evidence is None else evidence.text,
     }
+
+
+def keywords(first: Explanation, node: int, reference: Reference | None) -> list[str]:
+    """Words that a node carries, those first that real nodes of the class carry more often than all real nodes do.
+
+    Where it is not known how often they do, the first ones.
+    """
+    schema, graph = first.graph.schema, first.graph
+    name = schema.node_types[int(graph.node_type[0, node])]
+    profile = None if reference is None else reference.profiles.get(name)
+    carried = [word for word, _ in first.top_features(node, schema.spec(name).width)]
+    if profile is not None:
+        more = (profile.present[first.class_index] - profile.present[-1]).tolist()
+        typical = {schema.spec(name).column_name(column): value for column, value in enumerate(more)}
+        carried.sort(key=lambda word: -typical[word])
+    return carried[:_KEYWORDS]
 
 
 def _spread(first: Explanation, name: str) -> dict[str, Any] | None:

@@ -72,7 +72,7 @@ def _claims() -> Iterator[Claim]:
         partial(checks.more_cosine, rival=CONTINUOUS),
     )
     for rival in (CONTINUOUS, MULTINOMIAL):
-        said = f"The cosine of DiTabDDPM's features is nearer to that of real rows than {rival}'s"
+        said = f"The cosine of DiTabDDPM's features is nearer to that of real rows than the cosine of {rival}"
         yield Claim(said, "table2", partial(checks.nearer_features, rival=rival), ours=True)
     said = "More cosine is more real: the paper's is not above that of real rows"
     yield Claim(said, "table2", checks.cosine_means_real, ours=True)
@@ -103,7 +103,7 @@ def _claims() -> Iterator[Claim]:
     yield Claim(said, "table5", checks.training_graphs_dominates)
     said = "At least as many generated graphs are valid as the paper reports"
     yield Claim(said, "table6", checks.valid, ours=True)
-    said = f"In the case study all classes are predicted with a probability of 1.0, which is at least {checks.SURE:g}"
+    said = f"In the case study all classes are predicted with a probability of 1.0, that is, of {checks.SURE:g} or more"
     yield Claim(said, "table8", checks.case_is_sure)
     said = "It extends to directed relations: explanations contain what was planted"
     yield Claim(said, "extras", checks.directed)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from dignn.reproduce.results_tables import told_apart
+from dignn.reproduce.results_tables import number, told_apart
 from dignn.reproduce.table_files import Value
 
 HOLDING, SO_FAR, IN_PART, FAILING, UNDECIDED, UNKNOWN = (
@@ -96,8 +96,9 @@ def compared(
         return Check(on, None)
     spread = max(ours.spread, other.spread)
     outcomes = {holds(ours.mean + shift, other.mean) for shift in (-spread, 0.0, spread)}
-    one, two = told_apart(ours.mean, other.mean, _digits(max(abs(ours.mean), abs(other.mean))))
-    figures = words.format(one + (f" ± {told_apart(spread, 0.0, _digits(spread))[0]}" if spread else ""), two)
+    digits = _digits(max(abs(ours.mean), abs(other.mean)))
+    one, two = told_apart(ours.mean, other.mean, digits)
+    figures = words.format(one + (f" ± {number(spread, digits)}" if spread else ""), two)
     if len(outcomes) > 1:
         return Check(on, None, figures, undecided=True)
     return Check(on, outcomes.pop(), figures)
