@@ -93,10 +93,11 @@ def explain(
         name: data set, see `dignn datasets`, or data file.
         out: run folder; by default runs/NAME.
         seed: same seed, same result.
-        explainer: where explanations come from: generated graphs (dignnexplainer), real ones (prototypes,
-            confident-real, random-real) or random trees; each has settings of its own.
+        explainer: where explanations come from: generated graphs (dignnexplainer), another published method (xgnn,
+            gnninterpreter, d4explainer, graphvae), real graphs (prototypes, confident-real, random-real) or random
+            trees; each has settings of its own.
         preset: settings to start from: fast, thorough, the paper's, or, just to see that everything works, smoke;
-            explainers other than dignnexplainer have fast and smoke.
+            other explainers have fast and smoke, and gnninterpreter, d4explainer and graphvae their paper's.
         marks: mark the explanations beside their own evidence by PyTorch Geometric's GNNExplainer (gnnexplainer) or by
             Captum's integrated gradients (captum, from pip install dignnexplainer[captum]), and tell how far they
             agree. A finished run gets marks, and keeps them.
