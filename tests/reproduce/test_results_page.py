@@ -164,12 +164,37 @@ def test_a_damaged_table_is_refused(tmp_path: Path, content: str) -> None:
 
 def test_the_page_with_plots_shows_ours_beside_the_paper_and_needs_nothing_else() -> None:
     page = results_html(tables(run(Setup("mutag"), 0, 0.3), run(Setup("mutag", "xgnn"), 0, 0.2)))
-    assert "<b>DiGNNExplainer: PF, missed</b>" in page
+    assert "<b>DiGNNExplainer: PF 0.300 (1 run), missed</b>" in page
     assert "ours 0.3, real graphs 0.75, the paper 1, XGNN 0.2." in page.replace(".000", "")
     assert page.index("What holds, and what does not") < page.index("Every miss") < page.index("Table 1:")
     assert "<li>Table 3, MUTAG, DiGNNExplainer, PF: 0.300, the paper 1.000</li>" in page
     assert "<script" not in page
     assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
+
+
+def test_the_page_with_plots_shows_what_stands_beside_each_other_and_how_far_runs_spread() -> None:
+    on = [run(Setup("dblp"), seed, value) for seed, value in enumerate((0.4, 0.6))]
+    off = run(Setup("dblp", changes=(("refined", 0.0),)), 0, 0.3)
+    page = results_html(tables(*on, off))
+    assert "DBLP: typed GF: ● on 0.500 ± 0.141 (2 runs), □ off 0.300 (1 run)" in page
+    assert "DBLP: GF: ● representative 0.500 ± 0.141 (2 runs), □ highest 0.500 ± 0.141 (2 runs)" in page
+    covering = {"details": {"coverage": {"mean": {"1": 0.1, "10": 0.4}}}}
+    page = results_html(tables(Run(Setup("dblp"), "fast", 0, covering)))
+    assert "DBLP: ● coverage of 1 0.100 (1 run), □ coverage of 10 0.400 (1 run)" in page
+    assert "DBLP: coverage of 10" not in page  # a value alone says nothing
+
+
+def test_each_rival_has_a_mark_of_its_own() -> None:
+    few, columns = Setup("imdb", columns=("movie=10",)), ("movie=10",)
+    threshold = (("features", "tabddpm"), ("tabddpm.discrete", "threshold"))
+    rivals = [Setup("imdb", columns=columns, changes=threshold), Setup("imdb", columns=("movie=5",), changes=threshold)]
+    page = results_html(tables(run(few, 0, 0.9), *(run(one, 0, 0.8) for one in rivals)))
+    assert "TabDDPM (10) 0.8" in page
+    assert "TabDDPM (5)" not in page  # of other columns
+    legend = page.split('class="legend"')[1].split("</ul>")[0]
+    for name in ("XGNN", "GNNInterpreter", "D4Explainer", "VAE"):
+        assert legend.count(name) == 1
+    assert legend.count("<li>") == 7
 
 
 def test_numbers_say_what_is_almost_nothing() -> None:

@@ -185,4 +185,5 @@ TABLE = Definition(
         "and on the same machine as those without. Agreement of "
         "features with the class, and fidelity of scorecards, are measured by benchmarks of their own.",
     ),
+    ours=(),
 )
