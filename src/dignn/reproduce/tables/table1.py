@@ -81,7 +81,8 @@ TABLE = Definition(
         "The paper's formula, of the 50 best graphs of each class, with two differences: ours are 50 different graphs "
         "(half of the sets that the paper publishes hold a single graph 50 times), and the floor, what other real "
         "graphs of the class score, says how low a value can be expected to get.",
-        "Our rule chooses the graphs of our method and of controls, the paper's those of rivals. No line tells these distances by another rule, so being nearer may be the merit of the rule.",
+        "Our rule chooses the graphs of our method and of controls, the paper's those of rivals. No line tells "
+        "these distances by another rule, so being nearer may be the merit of the rule.",
         "Rivals in the paper have the same NTD on a data set, whatever they generate, because their graphs "
         "have one kind of node; in ours they generate types, except in the rows of the paper's models.",
         "Spec. is no distance of spectra: with its bins and width any two different graphs are equally far apart, so "
