@@ -168,6 +168,7 @@ def test_the_page_with_plots_shows_ours_beside_the_paper_and_needs_nothing_else(
     assert "ours 0.3, real graphs 0.75, the paper 1, XGNN 0.2." in page.replace(".000", "")
     assert page.index("What holds, and what does not") < page.index("Every miss") < page.index("Table 1:")
     assert "<li>Table 3, MUTAG, DiGNNExplainer, PF: 0.300, the paper 1.000</li>" in page
+    assert "Of the paper&#39;s" in page.split("What holds, and what does not")[0]  # how many claims hold, first of all
     assert "<script" not in page
     assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
 

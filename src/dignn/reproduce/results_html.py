@@ -17,6 +17,7 @@ from dignn.reproduce.paper_setups import VAE_ROW
 from dignn.reproduce.results_tables import number, shown_groups
 from dignn.reproduce.table_files import Cells, FilledCell, FilledTable
 from dignn.reproduce.tables.table2 import CONTINUOUS, MULTINOMIAL
+from dignn.reproduce.tally import tally
 
 # How the paper's value of our method is drawn, and other methods of ours on the same model.
 _PAPER_MARK = "shown"
@@ -42,12 +43,13 @@ def results_html(tables: Mapping[str, FilledTable]) -> str:
     Args:
         tables: those that were written, by name.
     """
-    found, count = misses(tables)
+    (found, count), claims = misses(tables), judged(Cells(tables))
     text = render(
         "results.html",
         style=Markup(source("style.css") + source("charts.css") + source("results.css")),
         policy=policy(),
-        claims=[_claim(one) for one in judged(Cells(tables))],
+        tally=tally(tables, claims),
+        claims=[_claim(one) for one in claims],
         misses=found,
         count=count,
         what_misses_are=WHAT_MISSES_ARE,
