@@ -15,6 +15,7 @@ from typing import Any
 
 from benchmarks.explanation_targets import TITLES
 from benchmarks.tables import markdown, measured_on, read_runs, write_between
+from dignn.cli.compare import BUDGET
 from dignn.cli.compared_runs import LINES
 from dignn.cli.finished_lines import append_line
 from dignn.cli.planned_runs import GCN_ROW, HOMOGENEOUS_ROW
@@ -51,10 +52,13 @@ def own_runs(dataset: str, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def restore(lines: Path, recorded: list[dict[str, Any]]) -> None:
-    """Adds recorded runs to the lines of a folder that lacks them, so that they are not made again."""
+    """Adds recorded runs to the lines of a folder that lacks them, so that they are not made again.
+
+    Those of comparisons with another common budget are not among them: a folder has one.
+    """
     there = {run["run"] for run in read_runs(lines)}
     for run in recorded:
-        if run["run"] not in there:
+        if run["run"] not in there and run["budget"] == BUDGET:
             append_line(lines, run)
 
 
@@ -68,7 +72,7 @@ def tables(runs: list[dict[str, Any]]) -> list[str]:
     for dataset in TITLES:
         if own := own_runs(dataset, runs):
             rows = by_row(own)
-            parts += [f"### {TITLES[dataset]}", _table(dataset, rows), _under_one_rule(rows)]
+            parts += [f"### {TITLES[dataset]}", _table(dataset, rows), *_under_one_rule(rows)]
     return [*parts, measured_on(runs)] if parts else ["No runs yet."]
 
 
@@ -83,15 +87,17 @@ def _table(dataset: str, rows: dict[str, list[Any]]) -> str:
     return markdown(head, cells)
 
 
-def _under_one_rule(rows: dict[str, list[Any]]) -> str:
-    """What the same rule chooses from the candidates of every method."""
+def _under_one_rule(rows: dict[str, list[Any]]) -> list[str]:
+    """What the same rule chooses from the candidates of every method, where lines tell."""
     figures = shown_figures(rows, SAME_RULE_FIGURES)
+    if not figures:
+        return []
     having = {name: runs for name, runs in rows.items() if any(figure.of(run) for figure in figures for run in runs)}
     head = ["under one rule", *(figure.title for figure in figures), "seeds"]
-    return markdown(
-        head,
-        [[f"`{name}`", *(_cell(runs, figure) for figure in figures), str(len(runs))] for name, runs in having.items()],
-    )
+    cells = [
+        [f"`{name}`", *(_cell(runs, figure) for figure in figures), str(len(runs))] for name, runs in having.items()
+    ]
+    return [markdown(head, cells)]
 
 
 def _cell(runs: list[Any], figure: ComparedFigure) -> str:

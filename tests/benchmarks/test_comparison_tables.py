@@ -47,6 +47,24 @@ def test_a_table_for_each_data_set_in_the_papers_order(comparison: ModuleType) -
     assert "paper" not in planted  # the paper does not have it
 
 
+def test_methods_stand_beside_each_other_under_one_rule_where_lines_tell(comparison: ModuleType) -> None:
+    chosen = {"highest": {"typed_gf": 0.25}, "representative": {"typed_gf": 0.75}}
+    runs = [{**a_run("mutag", "xgnn"), "selection": chosen}, a_run("mutag", "random-tree")]
+    *_, table, _ = comparison.tables(runs)
+    head, _, *rows = table.splitlines()
+    assert head == "| under one rule | typed GF, highest | typed GF, representative | seeds |"
+    assert rows == ["| `xgnn` | 0.250 | 0.750 | 1 |"]
+
+
+def test_recorded_runs_are_not_made_again_where_a_folder_can_have_them(comparison: ModuleType, tmp_path: Path) -> None:
+    """Of another common budget it cannot; and none is there twice."""
+    runs = [{**a_run("mutag", "xgnn"), "run": f"xgnn-{budget}", "budget": budget} for budget in (1536, 0)]
+    for _ in range(2):
+        comparison.restore(tmp_path / "lines.jsonl", runs)
+    lines = (tmp_path / "lines.jsonl").read_text().splitlines()
+    assert [json.loads(line)["run"] for line in lines] == ["xgnn-1536"]
+
+
 def test_what_the_paper_says_of_dignnexplainer_is_what_explanations_are_held_against(comparison: ModuleType) -> None:
     table = comparison.tables([a_run("dblp", "dignnexplainer")])[1]
     assert table.endswith("| 1 | 0.999, 0.882, 5,875 |")
