@@ -93,7 +93,7 @@ def test_runs_with_other_settings_are_not_of_the_tables(comparison: ModuleType) 
 
 
 def test_what_was_recorded_is_not_made_again(comparison: ModuleType, tmp_path: Path) -> None:
-    """A folder that is new, as on another machine, gets the lines of recorded runs, but not of another budget; what it has stays."""
+    """A folder that is new, as on another machine, gets recorded lines of its budget; what it has stays."""
     lines, own = tmp_path / "it" / "comparison.jsonl", a_run("mutag", "xgnn") | {"run": "xgnn-0", "seconds": 1.0}
     recorded = [own | {"seconds": 2.0}, a_run("mutag", "xgnn", 1) | {"run": "xgnn-1"}]
     recorded.append(a_run("mutag", "xgnn", 2) | {"run": "xgnn-2", "budget": 0})
