@@ -312,6 +312,15 @@ class Trusting(torch.nn.Module):
 # -- settings -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("classes", [2, 4, 7])
+def test_at_the_common_budget_each_class_has_ten_graphs(classes: int) -> None:
+    """As many as coverage is measured by."""
+    within = D4Explainer.within(PRESETS["fast"], 1536, classes)
+    assert isinstance(within, D4Settings)
+    assert within.candidates >= 10 * classes
+    assert within.candidates * (within.denoising_steps * within.tries + 1) <= 1536
+
+
 def test_presets() -> None:
     paper = PRESETS["paper"]
     assert (paper.flips, paper.width, paper.layers, paper.batch) == (0.4, 64, 6, 32)

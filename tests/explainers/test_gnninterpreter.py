@@ -502,3 +502,13 @@ def test_a_model_that_does_not_look_at_edges_is_explained(planted: Dataset) -> N
 def test_wrong_settings_are_named(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(DignnError, match=message):
         InterpreterSettings(**wrong)
+
+
+@pytest.mark.parametrize("classes", [2, 7])
+def test_a_budget_is_kept_whether_or_not_distributions_are_done_early(classes: int) -> None:
+    within = GNNInterpreter.within(PRESETS["fast"], 1536, classes)
+    assert isinstance(within, InterpreterSettings)
+    assert within.asks(classes) + within.candidates <= 1536
+    assert (within.distributions, within.draws) == (1, 8)
+    assert within.iterations > 10
+    assert GNNInterpreter.within(PRESETS["fast"], 10**8, classes) == PRESETS["fast"]

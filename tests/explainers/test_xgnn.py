@@ -214,6 +214,36 @@ def test_a_finished_graph_is_no_longer_judged(rules: Rules) -> None:
     assert min(min(rewards) for rewards in report["reward"]) > 0  # no -1 for what cannot be helped
 
 
+def test_a_class_whose_graph_is_finished_stands_still_while_others_learn(rules: Rules) -> None:
+    """Momentum does not carry it on."""
+    settings, policies = SMALL, Policies(rules, 2, Seed(0))
+    before = [parameter.detach().clone() for parameter in policies.parameters()]
+    training = PolicyTraining(rules, hubs, settings, 3)
+    slopes = [torch.ones_like(parameter) for parameter in before]
+    velocity = [torch.full_like(parameter, 2.0) for parameter in before]
+    training._descend(list(policies.parameters()), slopes, velocity, torch.tensor([True, False]))
+    for old, new, own in zip(before, policies.parameters(), velocity, strict=True):
+        assert torch.allclose(new[0], old[0] - settings.learning_rate * (settings.momentum * 2 + 1))
+        assert torch.equal(new[1], old[1])
+        assert bool((own[1] == 2).all())
+
+
+def test_descent_is_that_of_torch(rules: Rules) -> None:
+    settings = replace(SMALL, learning_rate=0.1, momentum=0.9)
+    mine, theirs = Policies(rules, 2, Seed(0)), Policies(rules, 2, Seed(0))
+    optimizer = torch.optim.SGD(theirs.parameters(), 0.1, 0.9)
+    velocity = [torch.zeros_like(parameter) for parameter in mine.parameters()]
+    for number in range(3):
+        slopes = [parameter.detach() * (number + 1) for parameter in theirs.parameters()]
+        for parameter, slope in zip(theirs.parameters(), slopes, strict=True):
+            parameter.grad = slope
+        optimizer.step()
+        training = PolicyTraining(rules, hubs, settings, 3)
+        training._descend(list(mine.parameters()), slopes, velocity, torch.tensor([True, True]))
+    for one, other in zip(mine.parameters(), theirs.parameters(), strict=True):
+        assert torch.allclose(one, other)
+
+
 def test_graphs_have_as_many_edges_as_real_ones_of_their_size(nodes: XGNN) -> None:
     real = nodes.real.train
     beyond = (real.undirected.sum((1, 2)) // 2 - real.sizes + 1)[real.sizes == 9]

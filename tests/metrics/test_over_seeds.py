@@ -97,6 +97,7 @@ def test_one_rule_for_all_is_read_from_what_it_would_choose() -> None:
     run = a_run(selection={"highest": by_highest, "representative": {**by_highest, "gf": 0.9}})
     titles = [figure.title for figure in SAME_RULE_FIGURES]
     assert titles[:2] == ["GF, highest", "GF, representative"]
+    assert {figure.better for figure in SAME_RULE_FIGURES} == {"higher"}
     found = {figure.title: figure.of(run) for figure in SAME_RULE_FIGURES}
     assert found["GF, highest"] == 0.2
     assert found["GF, representative"] == 0.9

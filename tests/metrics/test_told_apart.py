@@ -121,6 +121,25 @@ def test_who_waits_learns_what_went_wrong(beside: list[int], monkeypatch: pytest
         told(0, foreseen[0])
 
 
+def test_who_takes_part_while_a_process_ends_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is found when all have been told that it went wrong changes nothing."""
+    late: list[Callable[[int, float], None]] = []
+
+    def end(*_: Any, found: Callable[[int, float], None], **__: Any) -> Any:
+        late.append(found)
+        raise DignnError("A process ended")
+
+    monkeypatch.setattr(told_apart, "map_processes", end)
+    monkeypatch.setattr(told_apart, "cores", lambda: 2)
+    monkeypatch.setattr(told_apart, "WORTH_ROWS", 1)
+    foreseen = {0: samples(0)}
+    with ToldApart(foreseen) as told:
+        for _ in range(2):
+            with pytest.raises(DignnError, match="A process ended"):
+                told(0, foreseen[0])
+            late[0](0, 0.5)
+
+
 def test_processes_of_classifiers_do_without_torch() -> None:
     code = "import sys, dignn.metrics.c2st, dignn.core.processes; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -6,7 +6,8 @@ Every test has a seed of its own, so that its value does not depend on where and
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -80,10 +81,15 @@ class ToldApart:
 
     def _compute(self) -> None:
         areas = list(self._areas.values())
+
+        def keep(number: int, found: float | None) -> None:
+            with suppress(InvalidStateError):  # who takes part may end after all of it went wrong
+                areas[number].set_result(found)
+
         try:
             tables = [(*test.tables(), test.seed.value) for test in self._tests.values()]
-            map_processes(area, tables, apart=True, found=lambda number, found: areas[number].set_result(found))
+            map_processes(area, tables, apart=True, found=keep)
         except BaseException as error:
             for waiting in areas:
-                if not waiting.done():
+                with suppress(InvalidStateError):
                     waiting.set_exception(error)

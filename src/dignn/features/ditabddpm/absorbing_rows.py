@@ -183,7 +183,7 @@ class AbsorbingRows:
     def learnable(self, table: Table) -> Table:
         """The rows that have something to learn: those with an entry that others lack.
 
-        Where numbers of entries are learned from what is known of rows, none tells as much as any other.
+        Where numbers of entries are learned from what is known of rows, a row without any tells as much as others.
         """
         row, column = table.entries
         some = torch.bincount(row[~self._always[column]], minlength=len(table)) > 0

@@ -96,7 +96,8 @@ class Learning:
                 if not bool(parameter.isfinite().all()):
                     raise NotNumbersError(
                         f"gnninterpreter's distributions of '{self.adapter.schema.classes[self.class_index]}' "
-                        "have become values that are no numbers, because the model's gradients are too large or none; "
+                        "have become values that are no numbers, because the model's gradients are too large, or no "
+                        "numbers themselves; "
                         f"lower learning_rate, which is {self.settings.learning_rate}, or choose another explainer"
                     )
 

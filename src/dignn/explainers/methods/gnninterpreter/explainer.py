@@ -62,8 +62,8 @@ class GNNInterpreter(ClassSearch):
     - Looks. Whether the most probable graph is sure of its class is seen after every fifth step, where the published
       method looks before each. The budget's weight then changes as five steps would change it, up to a hundred times
       the least. A distribution that is also within its budget is done, as published, each for itself.
-    - Effort. 2,000 iterations of 32 draws are the published ones, for a few sizes. With a limit of graphs to score,
-      draws become 8 before iterations become fewer.
+    - Effort. 2,000 iterations of 32 draws are the published ones, for a few sizes. With a limit of graphs to score
+      each class has one distribution, of one size and one list of types, and 8 draws before iterations become fewer.
     """
 
     presets = PRESETS

@@ -36,7 +36,7 @@ class XGNN(ClassSearch):
     their directions are those that real graphs have, and degrees at most theirs. Where nodes are classified, the first
     node is one, and the model is asked about it.
 
-    Departures from the published method: all classes learn at once, which changes nothing but the time. While policies
+    Departures from the published method: all classes learn side by side, each for itself. While policies
     learn, graphs get real rows of features of the class around each node; explanations get those of the feature
     generators. Ways in which a graph may be finished keep to valid decisions. The first node's type is drawn as real
     graphs have it. Explanations are built to a given number of nodes, and of edges as real graphs of that size have

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -47,7 +48,8 @@ class PolicyTraining:
     def train(self, policies: Policies, *, seed: Seed, tick: Tick = silent) -> dict[str, Any]:
         """Trains them in place; returns the mean reward of each iteration by class."""
         settings, generator = self.settings, seed.child("decisions").torch()
-        optimizer = torch.optim.SGD(policies.parameters(), settings.learning_rate, settings.momentum)
+        parameters = list(policies.parameters())
+        velocity = [torch.zeros_like(parameter) for parameter in parameters]
         rewards = []
         for iteration in range(settings.iterations):
             building = Building.begin(self.rules, policies.classes, self.most_nodes, generator)
@@ -63,14 +65,22 @@ class PolicyTraining:
                 building, left = building.joined(choice, valid), settings.steps - step - 1
                 reward = self.rewards(policies, building, valid, left, seed.child(iteration, step), generator)
                 loss = -(reward * decision.log_probability)[unfinished].sum()
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
+                slopes = torch.autograd.grad(loss, parameters)
+                self._descend(parameters, slopes, velocity, unfinished)
                 total += reward.where(unfinished, 0.0)
                 decisions += unfinished
             rewards.append((total / decisions.clamp_min(1)).tolist())
             tick(iteration + 1, settings.iterations)
         return {"reward": rewards}
+
+    @torch.no_grad()
+    def _descend(
+        self, parameters: Sequence[Tensor], slopes: Sequence[Tensor], velocity: Sequence[Tensor], some: Tensor
+    ) -> None:
+        """A step of gradient descent with momentum, for ``some`` (C,) of the classes; all others stand still."""
+        for parameter, slope, own in zip(parameters, slopes, velocity, strict=True):  # (C, ...) each
+            own[some] = self.settings.momentum * own[some] + slope[some]
+            parameter[some] -= self.settings.learning_rate * own[some]
 
     def rewards(
         self, policies: Policies, building: Building, valid: Tensor, left: int, seed: Seed, generator: torch.Generator
