@@ -78,7 +78,7 @@ def compare(
         budget: graphs that every method may have scored at the common budget; 0 for no rows at it.
         out: folder of the comparison; by default runs/compare-NAME.
         record: file to which a line is added for every run, such as docs/benchmarks/comparison.jsonl.
-        preset: settings of every explainer, fast or smoke.
+        preset: settings of every explainer, fast or smoke; or paper, of explainers that have it.
         jobs: runs at a time; by default one per core. With 1, seconds are those that a run takes alone.
         quiet: show only the result.
         json: print comparison.json, one JSON object, and nothing else.

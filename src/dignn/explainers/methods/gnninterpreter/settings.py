@@ -23,7 +23,8 @@ class InterpreterSettings(RunSettings):
         learning_rate: of plain gradient descent.
         temperature: of relaxed draws; the lower, the nearer they are to graphs, and the noisier is the gradient.
         embedding_weight: of the cosine distance to the mean embedding of the class's real members.
-        l1_weight, l2_weight: of the mean absolute value and the mean square of the logits of edges and types.
+        l1_weight: of the mean absolute value of the logits of edges and types.
+        l2_weight: of their mean square.
         connectivity_weight: of the divergence between edges that share an endpoint.
         budget_weight: least, and first, weight of expected edges beyond the budget.
         budget: edges; None for as many as real graphs of the size have on average.
