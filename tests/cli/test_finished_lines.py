@@ -50,6 +50,11 @@ def test_several_that_write_at_the_same_time_lose_no_line(tmp_path: Path) -> Non
         (b"[1]\n", "is damaged (line 1: it is no object)"),
         (b'{"run": 1}\n\n', "is damaged (line 2: "),
         (b'{"run": 1}\n{"seed": 1}\n', "is damaged (line 2: it lacks run)"),
+        (
+            b'{"run": 1}\n{"run": 2, "paper": {"pf": 1.5}}\n',
+            "(line 2: its paper.pf is 1.5, which is not between 0 and 1)",
+        ),
+        (b'{"run": 1, "gib": 1e999}\n', "(line 1: its gib is Infinity, which is no number)"),
     ],
 )
 def test_what_is_no_such_file_is_refused(tmp_path: Path, content: bytes, told: str) -> None:
@@ -58,6 +63,18 @@ def test_what_is_no_such_file_is_refused(tmp_path: Path, content: bytes, told: s
     with pytest.raises(DignnError) as refused:
         read_lines(path, ["run"])
     assert told in str(refused.value)
+
+
+def test_figures_that_are_no_shares_may_be_anything(tmp_path: Path) -> None:
+    """Of classes, which may have any name, of distances, and of what could not be measured."""
+    line = {
+        "run": 1,
+        "sound": {"contrast": {"yield": -0.5}, "mmd": {"degree": -0.001}, "coverage": None},
+        "floor": None,
+    }
+    path = tmp_path / "lines.jsonl"
+    append_line(path, line)
+    assert read_lines(path) == [line]
 
 
 def test_a_line_is_one_object(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from command_line import run
-from dignn.cli import reproduced_runs
+from dignn.cli import reproduce, reproduced_runs
 from dignn.cli.finished_lines import append_line, read_lines
 from dignn.cli.recorded_runs import recorded_runs
 from dignn.cli.reproduced_runs import RUN_LINES, wanted_line
@@ -19,6 +20,7 @@ from dignn.core.errors import DignnError
 from dignn.explainers import prepared
 from dignn.explanations.explanation import Explanations
 from dignn.reproduce.planning import Wanted
+from dignn.reproduce.registry import TABLES
 from dignn.reproduce.setups import Setup
 from reproduce.hand_made_runs import values
 
@@ -117,6 +119,8 @@ def test_a_plan_says_what_is_missing_and_how_long_it_takes(
     # 10 s and 2 s to measure: of the same, and of the same method on the other model.
     assert [missing["seconds"] for missing in told["missing"]].count(12.0) == 3
     assert told["minutes"] == pytest.approx(0.6)
+    assert run(*words(tmp_path / "new"), "--plan") == 0
+    assert re.search(r"mutag\W+16\W+16 +. +- +. +16", capsys.readouterr().out)  # how long they take is not known
     assert run(*words(tmp_path), "--plan") == 0
     assert "15 of 16 runs are missing" in capsys.readouterr().out
     assert asked == []
@@ -131,6 +135,36 @@ def test_the_page_has_all_tables_of_the_folder(tmp_path: Path, asked: list[str])
     assert "## Table 3" in text
     assert "## Table 7" in text
     assert "## Table 1:" not in text
+
+
+def test_nothing_is_written_where_a_page_cannot_be(
+    tmp_path: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(tables: object) -> str:
+        raise DignnError("no page")
+
+    monkeypatch.setattr(reproduce, "results_page", fails)
+    assert run(*words(tmp_path), "--render", "--page", tmp_path / "results.md") == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_damaged_table_beside_is_refused_before_anything_is_made(
+    tmp_path: Path, asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("reproduce", "table2", "--render", "--out", tmp_path) == 0
+    content = json.loads((tmp_path / "table2.json").read_text())
+    (tmp_path / "table2.json").write_text(json.dumps({**content, "cells": content["cells"][:5]}))
+    assert run(*words(tmp_path)) == 2
+    assert "table2.json is damaged, or of another version (it lacks " in " ".join(capsys.readouterr().err.split())
+    assert asked == []
+    assert not (tmp_path / "table3.json").exists()
+
+
+def test_help_names_every_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("reproduce", "--help") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert all(f"{name} (" in said for name in TABLES)
+    assert "or all: " in said
 
 
 # -- runs of other commands ---------------------------------------------------------------------------
@@ -289,7 +323,16 @@ def test_lines_of_another_kind_are_refused(tmp_path: Path, line: str, capsys: py
     [
         ({"seed": "1"}, "its seed is no whole number"),
         ({"seed": True}, "its seed is no whole number"),
-        ({"seconds": "10"}, "its seconds are no number"),
+        ({"seconds": "10"}, 'its seconds is "10", which is no number'),
+        ({"candidates": {"paper": {"pf": "high"}}}, 'its candidates.paper.pf is "high", which is no number'),
+        ({"candidates": {"paper": {"pf": 17}}}, "its candidates.paper.pf is 17, which is not between 0 and 1"),
+        ({"candidates": {"paper": {"pf": True}}}, "its candidates.paper.pf is true, which is no number"),
+        ({"candidates": 3}, "its candidates is no object of figures"),
+        ({"selection": "x"}, "its selection is no object of figures"),
+        ({"selection": {"highest": {"probability": -0.1}}}, "its selection.highest.probability is -0.1, which is not"),
+        ({"details": {"coverage": {"mean": {"10": 1.5}}}}, "its details.coverage.mean.10 is 1.5, which is not between"),
+        ({"best": {"1": {"probability": 2}}}, "its best.1.probability is 2, which is not between 0 and 1"),
+        ({"mean_nodes": "many"}, 'its mean_nodes is "many", which is no number'),
         ({"timings": {"GGT": 1.0}}, "its timings are no numbers, WALL among them"),
         ({"timings": {"GGT": "1", "WALL": 2.0}}, "its timings are no numbers"),
         ({"best": [1]}, "its best explanations are no object"),

@@ -13,7 +13,7 @@ from dignn.cli.reproduced_runs import known, settings_for
 from dignn.explainers.registry import EXPLAINERS
 from dignn.metrics.controls import CONTROLS
 from dignn.reproduce.definition import PAPERS, SHOWN_CONTROLS, STRONG, Cell, Target
-from dignn.reproduce.paper_setups import FIFTY, PAPER_SETS, PAPER_TITLES, setup_of, yardstick
+from dignn.reproduce.paper_setups import FIFTY, PAPER_SETS, setup_of, yardstick
 from dignn.reproduce.registry import TABLES
 from dignn.reproduce.setups import Setup
 from dignn.reproduce.sound_figures import figure_titled
@@ -126,13 +126,13 @@ def test_the_papers_tabddpm_rounds_and_the_multinomial_one_stands_apart() -> Non
     assert settings_for(Setup("dblp", changes=(*rows["TabDDPM (8)"].items(),)), "fast").tabddpm.discrete == "threshold"  # type: ignore[attr-defined]
 
 
-def test_accuracies_in_a_sentence_are_those_of_the_page_of_models() -> None:
+def test_accuracies_stand_on_the_page_of_models_alone() -> None:
     page = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
     said = " ".join(TABLES["table3"].sentences)
-    for dataset, title in PAPER_TITLES.items():
-        if dataset in PAPER_SETS[3:]:
-            (accuracy,) = re.findall(rf"^\| {dataset} \| paper \| GCN \| 0(\.\d+) ", page, re.MULTILINE)
-            assert f"{accuracy} of {title}" in said
+    assert "`docs/models.md`" in said
+    for dataset in PAPER_SETS[3:]:
+        (accuracy,) = re.findall(rf"^\| {dataset} \| paper \| GCN \| 0(\.\d+) ", page, re.MULTILINE)
+        assert accuracy not in said
 
 
 def test_seconds_with_refinement_are_of_runs_made_like_those_without() -> None:

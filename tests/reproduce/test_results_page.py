@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dignn.core.errors import DignnError
 from dignn.reproduce.claims import judged
+from dignn.reproduce.misses import WHAT_MISSES_ARE, WHY_UNJUDGED
 from dignn.reproduce.registry import TABLES
 from dignn.reproduce.results_html import results_html
 from dignn.reproduce.results_page import results_page
@@ -15,6 +21,7 @@ from dignn.reproduce.results_tables import markdown_table, number, told_apart
 from dignn.reproduce.runs import Run
 from dignn.reproduce.setups import Setup
 from dignn.reproduce.table_files import Cells, read_tables, write_table
+from dignn.reproduce.verdicts import WHAT_VERDICTS_ARE
 from reproduce.hand_made_runs import run, tables, values
 
 BEST = {
@@ -115,7 +122,7 @@ def test_other_values_that_are_worse_than_the_papers_are_listed_apart() -> None:
 def test_values_whose_target_is_a_multiple_of_nothing_are_named() -> None:
     page = results_page(tables(Run(Setup("mutag"), "fast", 0, values(0.1, floor=-0.001))))
     apart = page.split("### What was not judged")[1].split("###")[0]
-    assert apart.strip().startswith("1 values.")
+    assert apart.strip().startswith("1 value. ")
     assert "- ours, Realism of structure, MUTAG, distance of degrees: 0.1000, floor -0.0010" in apart
     assert "What was not judged" not in results_page(tables(run(Setup("mutag"), 0, 0.1)))
 
@@ -155,6 +162,36 @@ def test_written_tables_come_back(tmp_path: Path) -> None:
     assert sum(line.startswith('  {"group"') for line in lines) == len(written["table3"]["cells"])
 
 
+Damage = Callable[[dict[str, Any]], object]
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (lambda table: table.pop("binding"), "it lacks binding"),
+        (lambda table: table.update(binding="no"), "binding of it is of another kind"),
+        (lambda table: table["cells"].pop(), "it lacks 1 of its cells, such as IMDB, by frequency, "),
+        (lambda table: table["cells"][0].pop("figure"), "a cell lacks figure"),
+        (lambda table: table["cells"].append(3), "a cell is no object"),
+        (lambda table: table["cells"].append(table["cells"][0]), "it has a cell twice: DBLP, by variance, "),
+        (lambda table: table.update(cells={}), "cells of it is of another kind"),
+        (lambda table: table.update(sentences=[1]), "sentences of it are no texts"),
+        (lambda table: table["cells"][0]["paper"].pop("value"), "paper of DBLP, by variance, .* lacks value"),
+        (lambda table: table["cells"][0].update(ours={"mean": "0.9"}), "mean of ours of DBLP, by variance, "),
+        (lambda table: table["cells"][0]["controls"].update(column_noise="x"), "column_noise of controls of DBLP"),
+        (lambda table: table["told"].append({}), "an explanation in words lacks group"),
+    ],
+)
+def test_a_table_that_lacks_something_is_refused(tmp_path: Path, damage: Damage, told: str) -> None:
+    content = json.loads(json.dumps(tables(run(Setup("imdb"), 0, 0.9))["table2"]))
+    damage(content)
+    (tmp_path / "table2.json").write_text(json.dumps(content))
+    with pytest.raises(DignnError, match=told) as refused:
+        read_tables(tmp_path)
+    assert "table2.json is damaged" in str(refused.value)
+    assert "delete it, and `dignn reproduce table2` writes it again" in str(refused.value)
+
+
 @pytest.mark.parametrize("content", ['{"format": "dignn.Table.0", "cells": [], "told": []}', "{", "[]"])
 def test_a_damaged_table_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "table3.json").write_text(content)
@@ -183,6 +220,26 @@ def test_the_page_with_plots_shows_what_stands_beside_each_other_and_how_far_run
     page = results_html(tables(Run(Setup("dblp"), "fast", 0, covering)))
     assert "DBLP: ● coverage of 1 0.100 (1 run), □ coverage of 10 0.400 (1 run)" in page
     assert "DBLP: coverage of 10" not in page  # a value alone says nothing
+
+
+def test_both_pages_say_the_same_of_verdicts_and_misses() -> None:
+    written = tables(Run(Setup("mutag"), "fast", 0, values(0.1, floor=-0.001)))
+    html, markdown = unescape(results_html(written)), results_page(written)
+    for said in (WHAT_MISSES_ARE, WHY_UNJUDGED, WHAT_VERDICTS_ARE):
+        assert said in html
+        assert said in markdown
+    assert "Misses are bold in the tables." in markdown
+    assert "Misses are bold in the tables." not in html
+    assert "because real graphs score nothing" not in html
+    assert "that the paper's rule chooses" in WHAT_MISSES_ARE
+    assert "distances in Table 1 of those that each method's own rule chooses (ours: representative)" in WHAT_MISSES_ARE
+
+
+def test_a_tally_has_one_and_several() -> None:
+    page = results_page(tables(*(run(Setup(name), 0, 0.9) for name in ("dblp", "tree-cycle"))))
+    first = page.split("## What holds")[0]
+    assert not re.search(r"\b1 (hold|do|are|have)\b", first)
+    assert re.search(r"\b1 (holds|does|is|has)\b", first)
 
 
 def test_each_rival_has_a_mark_of_its_own() -> None:

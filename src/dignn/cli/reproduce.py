@@ -21,7 +21,7 @@ from dignn.core.files import write_text
 from dignn.core.presets import DEFAULT_PRESET
 from dignn.core.run_folder import CONFIG
 from dignn.core.suggestions import not_known
-from dignn.reproduce.claims import judged
+from dignn.reproduce.claims import Judged, judged
 from dignn.reproduce.definition import Definition
 from dignn.reproduce.filled import BETTER, EQUAL, MET, MISSED, NOT_JUDGED, NOT_RUN, WORSE, filled
 from dignn.reproduce.planning import Wanted, expected_seconds, unfinished, wanted
@@ -71,8 +71,10 @@ def reproduce(
     What it would take: dignn reproduce all --preset fast --runs 3 --plan
 
     Args:
-        what: a table; all: the eight of the paper and extras, what it does not report. presets takes hours, so it is
-            made only by its name.
+        what: table1 (distances), table2 (fewer columns), table3 (faithfulness), table4 (sizes), table5 (seconds),
+            table6 (valid graphs), table7 (motifs), table8 (case study), extras (what the paper does not report),
+            presets (the published hyperparameters; takes hours, so it is made only by its name), or all: the eight of
+            the paper and extras.
         dataset: make runs of these data sets only; values of others are of the runs that there are.
         runs: how many of each kind, with the seeds 0, 1, ...
         preset: settings of every explainer: fast, paper (published hyperparameters; rows of explainers that have no
@@ -117,12 +119,15 @@ def reproduce(
         )
         finished = _finished(out, recorded)
         contents = {one.name: filled(one, finished, preset) for one in tables}
+        there = {**read_tables(out), **contents}
+        there = {name: there[name] for name in TABLES if name in there}
+        claims = judged(Cells(there))
+        text = "" if page is None else _page(page, there)
         for content in contents.values():
             write_table(out, content)
-        written = read_tables(out)
         if page is not None:
-            write_text(page, _page(page, written))
-    _show(contents, written, out, page, json=json)
+            write_text(page, text)
+    _show(contents, claims, out, page, json=json)
     if failed:
         raise DignnError(f"{len(failed)} of the runs failed ({', '.join(failed)}); the same command tries them again")
 
@@ -198,13 +203,13 @@ def _run(
     return failed
 
 
-def _page(path: Path, written: Mapping[str, Any]) -> str:
+def _page(path: Path, tables: Mapping[str, Any]) -> str:
     """What is in the page: plots in one for browsers."""
     if path.suffix == ".html":
         from dignn.reproduce.results_html import results_html
 
-        return results_html(written)
-    return results_page(written)
+        return results_html(tables)
+    return results_page(tables)
 
 
 # -- what is shown ------------------------------------------------------------------------------------
@@ -233,11 +238,10 @@ def _say_plan(
     rows = []
     for name in dict.fromkeys(one.setup.dataset for one in every):
         own = [one for one in missing if one.setup.dataset == name]
-        known = sum(expected.get(one, 0.0) for one in own) / workers
+        known = [expected[one] for one in own if one in expected]
         count = sum(one.setup.dataset == name for one in every)
-        rows.append(
-            [name, str(count), str(len(own)), f"{known / 60:.0f}", str(sum(one not in expected for one in own))]
-        )
+        minutes = f"{sum(known) / workers / 60:.0f}" if known or not own else "-"
+        rows.append([name, str(count), str(len(own)), minutes, str(len(own) - len(known))])
     table(["data set", "runs", "missing", "minutes", "of unknown length"], rows)
     told = [f"about {duration(total, rough=True)}, {workers} at a time"] if total else []
     if unknown:
@@ -246,13 +250,12 @@ def _say_plan(
     say("Models are trained first, which is not counted")
 
 
-def _show(contents: Mapping[str, Any], written: Mapping[str, Any], out: Path, page: Path | None, *, json: bool) -> None:
+def _show(contents: Mapping[str, Any], claims: Sequence[Judged], out: Path, page: Path | None, *, json: bool) -> None:
     states = (BETTER, EQUAL, WORSE, MET, MISSED, NOT_JUDGED, NOT_RUN)
     counts = {
         name: {state: sum(cell["verdict"] == state for cell in content["cells"]) for state in states}
         for name, content in contents.items()
     }
-    claims = judged(Cells(written))
     if json:
         told = [
             {"claim": one.claim.said, "of": one.claim.whose, "verdict": one.verdict.text, "figures": one.figures}

@@ -12,12 +12,22 @@ from dignn.report.safe_text import clean
 from dignn.report.templating import render, source
 from dignn.reproduce.claims import Judged, judged
 from dignn.reproduce.definition import LIKE_REAL, STRONG
-from dignn.reproduce.misses import WHAT_MISSES_ARE, heading, missed, misses, not_judged, short_title, worse_elsewhere
+from dignn.reproduce.misses import (
+    WHAT_MISSES_ARE,
+    WHY_UNJUDGED,
+    heading,
+    missed,
+    misses,
+    not_judged,
+    short_title,
+    worse_elsewhere,
+)
 from dignn.reproduce.paper_setups import VAE_ROW
 from dignn.reproduce.results_tables import number, shown_groups
 from dignn.reproduce.table_files import Cells, FilledCell, FilledTable
 from dignn.reproduce.tables.table2 import CONTINUOUS, MULTINOMIAL
 from dignn.reproduce.tally import tally
+from dignn.reproduce.verdicts import WHAT_VERDICTS_ARE
 
 # How the paper's value of our method is drawn, and other methods of ours on the same model.
 _PAPER_MARK = "shown"
@@ -53,6 +63,8 @@ def results_html(tables: Mapping[str, FilledTable]) -> str:
         misses=found,
         count=count,
         what_misses_are=WHAT_MISSES_ARE,
+        why_unjudged=WHY_UNJUDGED,
+        what_verdicts_are=WHAT_VERDICTS_ARE,
         worse=worse_elsewhere(tables),
         unjudged=not_judged(tables),
         legend=[(Markup(mark(kind, _MARK_SIZE, _MARK_SIZE)), words) for kind, words in _LEGEND.items()],

@@ -9,6 +9,7 @@ from dignn.reproduce.claims import Judged, judged
 from dignn.reproduce.definition import SHOWN_CONTROLS, STRONG
 from dignn.reproduce.misses import (
     WHAT_MISSES_ARE,
+    WHY_UNJUDGED,
     heading,
     missed,
     misses,
@@ -20,19 +21,13 @@ from dignn.reproduce.registry import TABLES
 from dignn.reproduce.results_tables import markdown_table, number, shown_groups
 from dignn.reproduce.table_files import Cells, FilledCell, FilledTable
 from dignn.reproduce.tally import beside_the_paper, tally
+from dignn.reproduce.verdicts import WHAT_VERDICTS_ARE
 
 _NONE = "None."
 _WORSE = "Worse than the paper's, and no miss"
 _WHAT_WORSE_IS = "Values of our method with the paper's models, with fewer columns, and in tables that bind nothing."
 _UNJUDGED = "What was not judged"
-_WHY_UNJUDGED = (
-    "Their target is of what real graphs score, and that is nothing, or all there can be, or was not measured."
-)
-_UNDECIDED_IS = (
-    "A comparison is undecided where it would come out otherwise with our value a standard deviation of the runs, of "
-    "ours or of the other's, higher or lower. Of a single run no deviation is known, so such a comparison is decided "
-    "by very little."
-)
+_BOLD = "Misses are bold in the tables."
 
 
 def results_page(tables: Mapping[str, FilledTable]) -> str:
@@ -45,8 +40,8 @@ def results_page(tables: Mapping[str, FilledTable]) -> str:
     parts = ["# The paper's tables, reproduced", _what_it_is(tables), _items(tally(tables, claims))]
     parts += ["## What holds, and what does not", _verdicts(claims), "## Every miss", *_misses(tables)]
     parts += [*_listed(_WORSE, _WHAT_WORSE_IS, worse_elsewhere(tables))]
-    parts += [*_listed(_UNJUDGED, _WHY_UNJUDGED, not_judged(tables)), "### What was not run", _not_run(tables)]
-    parts += ["## The figures behind each claim", _UNDECIDED_IS, _figures(claims), "## How to read the tables"]
+    parts += [*_listed(_UNJUDGED, WHY_UNJUDGED, not_judged(tables)), "### What was not run", _not_run(tables)]
+    parts += ["## The figures behind each claim", WHAT_VERDICTS_ARE, _figures(claims), "## How to read the tables"]
     parts += [_how_to_read(tables)]
     for name, table in tables.items():
         parts += _table(name, table)
@@ -96,7 +91,7 @@ def _figures(claims: Sequence[Judged]) -> str:
 
 def _misses(tables: Mapping[str, FilledTable]) -> list[str]:
     found, count = misses(tables)
-    counted = f"{len(found)} of {count} values that have a run and could be one. {WHAT_MISSES_ARE}"
+    counted = f"{len(found)} of {count} values that have a run and could be one. {WHAT_MISSES_ARE} {_BOLD}"
     return [counted, _items(found)]
 
 
@@ -105,7 +100,8 @@ def _items(found: Sequence[str]) -> str:
 
 
 def _listed(title: str, what: str, found: Sequence[str]) -> list[str]:
-    return [f"### {title}", f"{len(found)} values. {what}", _items(found)] if found else []
+    count = "1 value" if len(found) == 1 else f"{len(found)} values"
+    return [f"### {title}", f"{count}. {what}", _items(found)] if found else []
 
 
 def _not_run(tables: Mapping[str, FilledTable]) -> str:

@@ -11,11 +11,10 @@ from dignn.core.errors import DignnError
 from dignn.core.files import read_json, write_text
 from dignn.reproduce.filled import TABLE_FORMAT
 from dignn.reproduce.registry import TABLES
+from dignn.reproduce.whole_tables import PLACE, check_whole
 
 FilledCell = Mapping[str, Any]
 FilledTable = Mapping[str, Any]
-# What a cell is known by.
-_PLACE = ("group", "row", "model", "figure")
 
 
 def write_table(folder: Path, table: FilledTable) -> None:
@@ -37,16 +36,17 @@ def read_tables(folder: Path) -> dict[str, FilledTable]:
         DignnError: a file is damaged, or is of another version.
     """
     found: dict[str, FilledTable] = {}
-    for name in TABLES:
+    for name, defined in TABLES.items():
         path = folder / f"{name}.json"
         if path.is_file():
-            found[name] = read_json(
-                path, "format", "cells", "told", remedy=f"delete it, and `dignn reproduce {name}` writes it again"
-            )
+            remedy = f"delete it, and `dignn reproduce {name}` writes it again"
+            found[name] = read_json(path, "format", "cells", "told", remedy=remedy)
             if found[name]["format"] != TABLE_FORMAT:
-                raise DignnError(
-                    f"{path} is of another version; delete it, and `dignn reproduce {name}` writes it again"
-                )
+                raise DignnError(f"{path} is of another version; {remedy}")
+            try:
+                check_whole(found[name], defined)
+            except ValueError as error:
+                raise DignnError(f"{path} is damaged, or of another version ({error}); {remedy}") from error
     return found
 
 
@@ -54,24 +54,28 @@ def lost(there: FilledTable | None, now: FilledTable) -> bool:
     """Whether some cell that has a value of ours in a written table has none now."""
 
     def having(table: FilledTable) -> set[tuple[str, ...]]:
-        return {tuple(cell[name] for name in _PLACE) for cell in table["cells"] if cell["ours"] is not None}
+        return {tuple(cell[name] for name in PLACE) for cell in table["cells"] if cell["ours"] is not None}
 
     # What is defined no longer is not lost.
-    defined = {tuple(cell[name] for name in _PLACE) for cell in now["cells"]}
+    defined = {tuple(cell[name] for name in PLACE) for cell in now["cells"]}
     return there is not None and bool(having(there) & defined - having(now))
 
 
 class Value(NamedTuple):
-    """A mean, and the standard deviation of the runs that it is of; 0 where there is only one."""
+    """A mean, the standard deviation of the runs that it is of, 0 where there is only one, and how many these are.
+
+    What is no measurement, such as a bound or a value that the paper prints, is of no runs.
+    """
 
     mean: float
     spread: float = 0.0
+    runs: int = 0
 
 
 def mean_of(cell: FilledCell) -> Value | None:
     """Ours; None where there is no run."""
     ours = cell["ours"]
-    return None if ours is None else Value(float(ours["mean"]), float(ours["sd"] or 0.0))
+    return None if ours is None else Value(float(ours["mean"]), float(ours["sd"] or 0.0), ours["runs"])
 
 
 class Cells:

@@ -8,7 +8,7 @@ from dignn.reproduce.claims import Judged
 from dignn.reproduce.definition import STRONG
 from dignn.reproduce.filled import BETTER, EQUAL, MET, MISSED, NOT_JUDGED, NOT_RUN, WORSE
 from dignn.reproduce.table_files import FilledCell, FilledTable
-from dignn.reproduce.verdicts import FAILING, HOLDING, IN_PART, SO_FAR, UNDECIDED, UNKNOWN
+from dignn.reproduce.verdicts import FAILING, HOLDING, IN_PART, OF_SINGLE_RUNS, SO_FAR, UNDECIDED, UNKNOWN
 
 _STRONG_MODELS = "Of our method's values with the strong models"
 
@@ -22,8 +22,8 @@ def tally(tables: Mapping[str, FilledTable], claims: Sequence[Judged]) -> list[s
         f"Of the paper's {_of_claims([one for one in claims if not one.claim.ours])}",
         f"Of our own {_of_claims([one for one in claims if one.claim.ours])}",
         f"{_STRONG_MODELS} in Tables 1, 3 and 5, {_beside_the_paper(binding)}",
-        f"Of our own {sum(met.values())} targets {met[MET]} are met, {met[MISSED]} missed, {met[NOT_JUDGED]} cannot be "
-        f"judged, {met[NOT_RUN]} have no run.",
+        f"Of our own {sum(met.values())} targets {_many(met[MET], 'is', 'are')} met, {met[MISSED]} missed, "
+        f"{met[NOT_JUDGED]} cannot be judged, {_many(met[NOT_RUN], 'has', 'have')} no run.",
     ]
 
 
@@ -39,12 +39,21 @@ _STANDS = (BETTER, EQUAL, WORSE, NOT_RUN)
 
 def _of_claims(claims: Sequence[Judged]) -> str:
     kinds = [one.verdict.kind for one in claims]
-    open_ = f"{kinds.count(UNDECIDED) + kinds.count(UNKNOWN)} are open (undecided, or not measured)"
-    early = f" ({kinds.count(SO_FAR)} of them with runs still missing)" if SO_FAR in kinds else ""
+    holding, open_ = kinds.count(HOLDING) + kinds.count(SO_FAR), kinds.count(UNDECIDED) + kinds.count(UNKNOWN)
+    alone = sum(one.verdict.text.endswith(OF_SINGLE_RUNS) for one in claims)
+    more = [f"{kinds.count(SO_FAR)} of them with runs still missing"] if SO_FAR in kinds else []
+    more += [f"{alone} {OF_SINGLE_RUNS}"] if alone else []
+    remark = f" ({', '.join(more)})" if more else ""
     return (
-        f"{len(kinds)} claims {kinds.count(HOLDING) + kinds.count(SO_FAR)} hold{early}, {kinds.count(IN_PART)} hold in "
-        f"part, {kinds.count(FAILING)} do not hold, {open_}."
+        f"{len(kinds)} claims {_many(holding, 'holds', 'hold')}{remark}, "
+        f"{_many(kinds.count(IN_PART), 'holds', 'hold')} in part, "
+        f"{_many(kinds.count(FAILING), 'does', 'do')} not hold, "
+        f"{_many(open_, 'is', 'are')} open (undecided, or not measured)."
     )
+
+
+def _many(count: int, one: str, several: str) -> str:
+    return f"{count} {one if count == 1 else several}"
 
 
 def _own(table: FilledTable) -> list[FilledCell]:
@@ -58,8 +67,9 @@ def _own(table: FilledTable) -> list[FilledCell]:
 
 def _beside_the_paper(cells: Sequence[FilledCell]) -> str:
     of = _count(cells, _STANDS)
+    are = "is" if of[BETTER] == 1 else "are"
     return (
-        f"{of[BETTER]} of {sum(of.values())} are better than the paper's, {of[EQUAL]} equal, {of[WORSE]} worse, "
+        f"{of[BETTER]} of {sum(of.values())} {are} better than the paper's, {of[EQUAL]} equal, {of[WORSE]} worse, "
         f"{of[NOT_RUN]} not run."
     )
 

@@ -17,6 +17,14 @@ HOLDING, SO_FAR, IN_PART, FAILING, UNDECIDED, UNKNOWN = (
     "undecided",
     "not measured",
 )
+# What is said of claims that hold by comparisons of which some have a single run on both sides.
+OF_SINGLE_RUNS = "of single runs"
+WHAT_VERDICTS_ARE = (
+    "A comparison is undecided where it would come out otherwise with our value a standard deviation of the runs, of "
+    "ours or of the other's, higher or lower. A claim is undecided where a comparison is and none is refuted. Where "
+    "neither side has more than a single run, no deviation is known, so such a comparison is decided by very little: a "
+    f"claim that holds by any of these holds {OF_SINGLE_RUNS}."
+)
 # How many comparisons are told of.
 _TOLD = 4
 
@@ -31,6 +39,7 @@ class Check:
         figures: what was compared; why it could not be, where there are runs.
         whole: whether all that it should be compared with has runs. What is refuted already needs no more.
         undecided: whether it would come out otherwise within the spread of our runs.
+        alone: whether neither side has more than a single run, so that no spread is known.
     """
 
     on: str
@@ -38,6 +47,7 @@ class Check:
     figures: str = ""
     whole: bool = True
     undecided: bool = False
+    alone: bool = False
 
 
 class Verdict(NamedTuple):
@@ -54,9 +64,11 @@ def verdict_by(checks: Sequence[Check]) -> Verdict:
     if not known:
         kind = UNDECIDED if open_ else UNKNOWN
         return Verdict(kind, kind)
-    if good == len(known) and not open_:
+    if good == len(known):
+        if open_:
+            return Verdict(UNDECIDED, f"{UNDECIDED}, holds in {good} of {good + open_}")
         kind = HOLDING if len(known) == len(checks) and all(check.whole for check in known) else SO_FAR
-        return Verdict(kind, kind)
+        return Verdict(kind, f"{kind}, {OF_SINGLE_RUNS}" if any(check.alone for check in known) else kind)
     more = f", {open_} undecided" if open_ else ""
     if not good:
         return Verdict(FAILING, FAILING + more)
@@ -94,14 +106,14 @@ def compared(
     """
     if ours is None or other is None:
         return Check(on, None)
-    spread = max(ours.spread, other.spread)
+    spread, alone = max(ours.spread, other.spread), max(ours.runs, other.runs) == 1
     outcomes = {holds(ours.mean + shift, other.mean) for shift in (-spread, 0.0, spread)}
     digits = _digits(max(abs(ours.mean), abs(other.mean)))
     one, two = told_apart(ours.mean, other.mean, digits)
     figures = words.format(one + (f" ± {number(spread, digits)}" if spread else ""), two)
     if len(outcomes) > 1:
         return Check(on, None, figures, undecided=True)
-    return Check(on, outcomes.pop(), figures)
+    return Check(on, outcomes.pop(), figures, alone=alone)
 
 
 def against_all(

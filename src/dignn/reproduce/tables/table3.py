@@ -80,9 +80,9 @@ TABLE = Definition(
         "The paper's values for IMDB, .974 and .913, are those of its row TabDDPM with 2 columns in Table 2, not of "
         "DiTabDDPM; ours keep all columns.",
         "On the synthetic sets the paper says that its GCN is biased towards one class, which is why its PF is low "
-        "whatever explains it. Trained by us, the paper's form is not: on test data it is right in .948 of BA-Shapes, "
-        ".939 of Tree-Cycle, .767 of Tree-Grids and .977 of BA-3Motif (`docs/models.md`), and PF of all "
-        "its explainers is high. So those values of the paper are of weaker models than the rows of its models here.",
+        "whatever explains it. Trained by us, the paper's form is not (its accuracy on test data is in "
+        "`docs/models.md`), and PF of all its explainers is high. So those values of the paper are of weaker models "
+        "than the rows of its models here.",
     ),
     binding=True,
 )
