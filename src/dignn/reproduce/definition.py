@@ -16,7 +16,7 @@ SHOWN_CONTROLS = (REAL_SUBGRAPHS, "random_trees", "column_noise", "shuffled_rows
 # A figure that is good where real graphs have it, not where it is highest or lowest.
 LIKE_REAL = "like real graphs"
 # What real graphs score, and where a run has figures by every rule of selection; in which layer those have a floor.
-FLOOR, SELECTION, _LAYER_OF = "floor", "selection", {"gf": "paper", "typed_gf": "sound", "coverage": "sound"}
+REAL_GRAPHS, SELECTION, _LAYER_OF = "floor", "selection", {"gf": "paper", "typed_gf": "sound", "coverage": "sound"}
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Cell:
         path = self.figure.path
         if path[0] == SELECTION:
             path = (_LAYER_OF.get(path[-1], ""), path[-1])
-        return self._among(path, FLOOR)
+        return self._among(path, REAL_GRAPHS)
 
     def control(self, name: str) -> ComparedFigure | None:
         """The same figure of graphs that are wrong in a known way, of which our method's own rule chooses."""

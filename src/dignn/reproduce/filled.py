@@ -10,7 +10,7 @@ from typing import Any
 
 from dignn import __version__
 from dignn.metrics.over_seeds import ComparedFigure, mean_and_spread
-from dignn.reproduce.definition import FLOOR, LIKE_REAL, SHOWN_CONTROLS, Cell, Definition, Target, Told
+from dignn.reproduce.definition import LIKE_REAL, REAL_GRAPHS, SHOWN_CONTROLS, Cell, Definition, Target, Told
 from dignn.reproduce.planning import TOLD_PART, YARDSTICK_PARTS
 from dignn.reproduce.runs import Finished, Run
 
@@ -68,7 +68,7 @@ def _cell(cell: Cell, finished: Finished, preset: str) -> dict[str, Any]:
     if cell.made_by:
         found["made_by"] = cell.made_by
     if cell.target is not None:
-        of = {FLOOR: floor, **found["controls"]}.get(cell.target.of)
+        of = {REAL_GRAPHS: floor, **found["controls"]}.get(cell.target.of)
         bound = _bound(cell.target, of)
         found["target"] = {**asdict(cell.target), "bound": bound, "beside": of}
         found["verdict"] = None if ours is None else _judged(cell.target, ours["mean"], bound)
