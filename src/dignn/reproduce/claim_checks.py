@@ -38,9 +38,9 @@ from dignn.reproduce.verdicts import Check, against_all, compared
 REAL_SETS, SYNTHETIC_SETS = PAPER_SETS[:3], PAPER_SETS[3:]
 # Margins that claims name: how far apart two shares must be for one to be called higher, or may be to be called about
 # the same; and how many times as long a run may take to be called about as long.
-CLEARLY, ABOUT = 0.05, 2.0
+MARGIN, ABOUT = 0.05, 2.0
 # From here on the paper, which prints one digit of that probability, would print 1.0.
-CERTAIN = 0.95
+NEARLY_1 = 0.95
 _FAITHFULNESS = ("PF", "GF")
 _GGT = PAPER_STAGES[1]
 
@@ -198,11 +198,11 @@ def case_is_sure(cells: Cells) -> Iterator[Check]:
     at = {"group": CASE_GROUP, "figure": "probability"}
     classes = [cells.ours("table8", row=f"class {number}", **at) for number in range(len(PUBLISHED_NODES))]
     told = [one for one in classes if one is not None]
-    lowest = compared("lowest class", min(told, default=None), Value(CERTAIN), ge, "{} by our rule, to be {}")
+    lowest = compared("lowest class", min(told, default=None), Value(NEARLY_1), ge, "{} by our rule, to be {}")
     mean = cells.ours("table8", row=CASE_BY_PAPERS_RULE, **at)
-    some_below = compared("mean of the classes", mean, Value(CERTAIN), lt, "{}, to be {}")
-    least = Value(1 - (1 - CERTAIN) / len(classes))
-    none_below = compared("mean of the classes", mean, least, ge, f"{{}}, only from {{}} on none is below {CERTAIN:g}")
+    some_below = compared("mean of the classes", mean, Value(NEARLY_1), lt, "{}, to be {}")
+    least = Value(1 - (1 - NEARLY_1) / len(classes))
+    none_below = compared("mean of the classes", mean, least, ge, f"{{}}, only from {{}} on none is below {NEARLY_1:g}")
     if lowest.holds and len(told) == len(classes):
         yield lowest
     elif some_below.holds:
@@ -289,8 +289,8 @@ def several_explanations(cells: Cells) -> Iterator[Check]:
 
 
 def _apart(ours: float, other: float) -> bool:
-    return ours - other >= CLEARLY
+    return ours - other >= MARGIN
 
 
 def _about(ours: float, other: float) -> bool:
-    return abs(ours - other) <= CLEARLY
+    return abs(ours - other) <= MARGIN
