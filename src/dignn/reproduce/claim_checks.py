@@ -38,7 +38,7 @@ from dignn.reproduce.verdicts import Check, against_all, compared
 REAL_SETS, SYNTHETIC_SETS = PAPER_SETS[:3], PAPER_SETS[3:]
 # Margins that claims name: how far apart two shares must be for one to be called higher, or may be to be called about
 # the same; and how many times as long a run may take to be called about as long.
-MARGIN, ABOUT = 0.05, 2.0
+SEEN_APART, ABOUT = 0.05, 2.0
 # From here on the paper, which prints one digit of that probability, would print 1.0.
 NEARLY_1 = 0.95
 _FAITHFULNESS = ("PF", "GF")
@@ -289,8 +289,8 @@ def several_explanations(cells: Cells) -> Iterator[Check]:
 
 
 def _apart(ours: float, other: float) -> bool:
-    return ours - other >= MARGIN
+    return ours - other >= SEEN_APART
 
 
 def _about(ours: float, other: float) -> bool:
-    return abs(ours - other) <= MARGIN
+    return abs(ours - other) <= SEEN_APART
